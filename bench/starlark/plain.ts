@@ -28,6 +28,11 @@ function build(depth: number): Node {
 
 const tree = build(6);
 const text = "the quick brown fox jumps over the lazy dog and then the dog sleeps while the fox runs on";
+const lines = [
+  "The quick brown fox jumps over the lazy dog, and then the dog sleeps;",
+  "while the fox runs on, the lazy dog dreams of a quick brown fox.",
+  '"Is it over?" asked the dog. "It is," said the fox (quickly), and ran.',
+];
 const denied = ["rm -rf", "mkfs", "shutdown"];
 const payload = { name: "shell", args: { command: "git status --short" }, risk: 3, path: "/work/src/main.ts" };
 
@@ -78,6 +83,21 @@ export const plainPrograms: Readonly<Record<string, (n: number) => unknown>> = {
     }
     return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))[0]?.[1];
   },
+  wordcount(n) {
+    const all = Array.from({ length: n }, (_, i) => (lines[i % 3] ?? "").replaceAll("fox", `fox${i % 200}`)).join("\n");
+    const counts = new Map<string, number>();
+    let longest = "";
+    for (const line of all.split("\n")) {
+      for (const part of line.split(/\s+/)) {
+        const word = part.replace(/^[.,;?()"]+|[.,;?()"]+$/g, "").toLowerCase();
+        if (word === "") continue;
+        counts.set(word, (counts.get(word) ?? 0) + 1);
+        if (word.length > longest.length) longest = word;
+      }
+    }
+    const [top] = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+    return `${top?.[0]}:${top?.[1]}:${counts.size}:${longest}`;
+  },
   sorting(n) {
     const rows = Array.from({ length: n }, (_, i) => ({ id: (i * 7919) % n, name: `row${i % 97}` }));
     const byId = rows.toSorted((a, b) => a.id - b.id);
@@ -118,6 +138,22 @@ export const plainPrograms: Readonly<Record<string, (n: number) => unknown>> = {
     let total = 0n;
     for (let i = 0; i < n; i++) total = (total * 31n + x / BigInt(i + 1)) % 1_000_000_000_000_000_000_007n;
     return total % 1_000_003n;
+  },
+  factorial(n) {
+    let product = 1n;
+    for (let i = 2; i < n; i++) product *= BigInt(i);
+    let digits = 0;
+    for (const c of product.toString()) digits += Number(c);
+    const prime = (1n << 255n) - 19n;
+    for (let i = 0; i < Math.floor(n / 10); i++) {
+      let [base, result] = [(product % prime) + BigInt(i), 1n];
+      for (let bit = 0n; bit < 256n; bit++) {
+        if (((prime - 2n) >> bit) & 1n) result = (result * base) % prime;
+        base = (base * base) % prime;
+      }
+      digits += Number(result % 1000n);
+    }
+    return digits;
   },
   hook(n) {
     let result: Record<string, unknown> | null = null;

@@ -1,4 +1,4 @@
-"""Times the programs under CPython: reads "file n rounds" lines, answers with the best time in ms and the result."""
+"""Times the programs under CPython: reads "file n rounds" lines, answers with the best CPU time in ms and the result."""
 import sys
 import time
 
@@ -10,8 +10,8 @@ for line in sys.stdin:
     main = scope["main"]
     best = None
     for _ in range(int(rounds)):
-        start = time.perf_counter()
+        start = time.process_time()
         result = main(int(n))
-        took = time.perf_counter() - start
+        took = time.process_time() - start
         best = took if best is None or took < best else best
     print(best * 1000, result, flush=True)

@@ -166,7 +166,8 @@ function bindArguments(f: Fn, args: readonly Value[], kwargs: readonly Keyword[]
       if (locals[i] !== undefined) throw fault(`function ${name} got multiple values for parameter ${quote(key)}`);
       locals[i] = value;
     } else if (rest === null) throw fault(unexpected(name, key, params));
-    else if (!rest.set(key, value)) throw fault(`function ${name} got multiple values for parameter ${quote(key)}`);
+    else if (!rest.set(key, value, null))
+      throw fault(`function ${name} got multiple values for parameter ${quote(key)}`);
   }
   const bound = withDefaults(f, locals);
   if (code.varargs) bound.push(new Tuple(args.slice(taken)));
@@ -197,25 +198,35 @@ function withDefaults(f: Fn, locals: readonly (Value | undefined)[]): Value[] {
   return bound;
 }
 
-/** The positional arguments of a call with `*args`. */
-export function spreadPositional(t: Thread, args: Value[], star: Value): Value[] {
+/** Calls with the elements of `star` and the entries of `starstar` as further arguments. */
+export function callSpread(
+  t: Thread,
+  f: Value,
+  args: Value[],
+  kwargs: Keyword[],
+  star: Value | undefined,
+  starstar: Value | undefined,
+): Value | Pending {
+  if (starstar !== undefined) spreadKeywords(t, kwargs, starstar);
+  if (star !== undefined) spreadPositional(t, args, star);
+  return call(t, f, args, kwargs);
+}
+
+function spreadPositional(t: Thread, args: Value[], star: Value): void {
   const elements = elementsOf(t, star);
   if (elements === null) throw fault(`argument after * must be iterable, not ${typeOf(star)}`);
   t.charge(elements.length);
   if (elements.length > MAX_SPREAD) throw overLimit("size", `too many arguments (limit ${MAX_SPREAD})`);
   for (const e of elements) args.push(e);
-  return args;
 }
 /** More arguments than the engine passes safely. */
 const MAX_SPREAD = 10_000;
 
-/** The keyword arguments of a call with `**kwargs`. */
-export function spreadKeywords(t: Thread, kwargs: Keyword[], star: Value): Keyword[] {
+function spreadKeywords(t: Thread, kwargs: Keyword[], star: Value): void {
   if (!(star instanceof Dict)) throw fault(`argument after ** must be a mapping, not ${typeOf(star)}`);
   t.charge(star.size);
   for (const [k, v] of star.entries()) {
     if (typeof k !== "string") throw fault(`keywords must be strings, not ${typeOf(k)}`);
     kwargs.push([k, v]);
   }
-  return kwargs;
 }

@@ -203,7 +203,7 @@ function bind(fn: string, spec: ParsedSpec, args: readonly Value[], kwargs: read
           spec.params.map((p) => p.name),
         ),
       );
-    else rest.set(k, v);
+    else rest.set(k, v, null);
   }
   for (const p of spec.params) {
     if (out.has(p.name)) continue;

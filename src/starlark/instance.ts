@@ -208,7 +208,6 @@ function makeInstance(program: Program, mode: Mode, globals: ReadonlyMap<string,
       if (mode === "sync") return sync(name, args, options);
       try {
         const thread = new Thread(options);
-        if (thread.signal?.aborted) thread.checkClock();
         const result = call(thread, find(name), args.map(toStarlarkLazily));
         return toHost(result instanceof Pending ? await drive(thread, settle(result)) : result);
       } catch (e) {

@@ -78,14 +78,14 @@ function convertObject(x: object, path: Path | null, lazy: boolean): Value {
   if (proto === Object.prototype || proto === null) {
     if (lazy) return new Dict(new LazyObject(x, inside));
     const d = new Dict();
-    for (const [k, v] of Object.entries(x)) d.set(encodeUtf8(k), convert(v, inside, lazy));
+    for (const [k, v] of Object.entries(x)) d.set(encodeUtf8(k), convert(v, inside, lazy), null);
     return d;
   }
   if (x instanceof Uint8Array) return new Bytes(Buffer.from(x).toString("latin1"));
   if (x instanceof Set) return StarlarkSet.of([...x].map((e) => convert(e, inside, lazy)));
   if (!(x instanceof Map)) throw fault("cannot convert a host object of a class");
   const d = new Dict();
-  for (const [k, v] of x) d.set(convert(k, inside, lazy), convert(v, inside, lazy));
+  for (const [k, v] of x) d.set(convert(k, inside, lazy), convert(v, inside, lazy), null);
   return d;
 }
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { failureOf } from "../../test/starlark/failure.ts";
 import { StarlarkError } from "./errors.ts";
+import { compileExpression } from "./expression.ts";
+import { builtin } from "./host-builtin.ts";
 import { jsonModule } from "./library/json.ts";
 import { compile } from "./program.ts";
 import type { ThreadOptions } from "./thread.ts";
@@ -18,6 +20,13 @@ function outcome(source: string, options: ThreadOptions = {}): string {
 
 function inFunction(...lines: string[]): string {
   return ["def f():", ...lines.map((l) => `  ${l}`), "f()"].join("\n");
+}
+
+function cpuMs(run: () => unknown): number {
+  const before = process.cpuUsage();
+  run();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
 }
 
 describe("limits end what would hang or exhaust the process", () => {
@@ -50,12 +59,75 @@ describe("limits end what would hang or exhaust the process", () => {
       "steps",
     ],
     "deep JSON": ["x = json.decode('[' * 10000)", "depth"],
-    "a shared tuple as key": [inFunction("x = (1,)", "for i in range(60):", "  x = (x, x)", "d = {x: 1}"), "size"],
+    "a shared tuple as key": [inFunction("x = (1,)", "for i in range(60):", "  x = (x, x)", "d = {x: 1}"), "steps"],
     "a deep tuple as key": [inFunction("x = ()", "for i in range(5000):", "  x = (x,)", "d = {x: 1}"), "depth"],
     "comparison of shared structures": [
       inFunction("x = [1]", "y = [1]", "for i in range(8):", "  x = [x] * 50", "  y = [y] * 50", "x == y"),
       "steps",
     ],
+    "stripping of many characters": [
+      inFunction("s = 'a' * 1000000", "for i in range(999):", "  'b'.strip(s)"),
+      "steps",
+    ],
+    "large tuples as keys": [
+      inFunction("x = tuple(range(50000))", "d = {1: 1}", "for i in range(9999):", "  d.get(x)"),
+      "steps",
+    ],
+    "tuples of long strings as keys": [
+      inFunction("x = ('a' * 1000000,)", "d = {1: 1}", "for i in range(9999):", "  x in d"),
+      "steps",
+    ],
+    "long strings as keys": [
+      inFunction("s = 'a' * 1000000", "t = 'a' * 1000000", "d = {s: 1}", "for i in range(9999):", "  d[t] == d.get(t)"),
+      "steps",
+    ],
+    "long strings in sets": [
+      inFunction("s = 'a' * 1000000", "t = 'a' * 1000000", "d = set([s])", "for i in range(9999):", "  t in d"),
+      "steps",
+    ],
+    "long bytes as keys": [
+      inFunction("s = b'a' * 1000000", "d = {s: 1}", "for i in range(9999):", "  s in d"),
+      "steps",
+    ],
+    "comparison of dicts with large keys": [
+      inFunction("d = {tuple(range(50000)): 1}", "for i in range(999):", "  d == d"),
+      "steps",
+    ],
+    ...Object.fromEntries(
+      [
+        "a == b",
+        "a <= b",
+        "a | b",
+        "a & b",
+        "a - b",
+        "a ^ b",
+        "a.union(b)",
+        "a.intersection(b)",
+        "a.difference(b)",
+        "a.symmetric_difference(b)",
+        "a.issubset(b)",
+        "a.issuperset(b)",
+        "a.isdisjoint(b)",
+        "a.update(b)",
+        "a.intersection_update(b)",
+        "a.difference_update(c)",
+        "a.discard(k)",
+        "a.add(k)",
+      ].map((work): [string, [string, string]] => [
+        `${work} of sets with large elements`,
+        [
+          inFunction(
+            "k = tuple(range(1000))",
+            "a = set([k, 1])",
+            "b = set([k, 2])",
+            "c = [(k,)]",
+            "for i in range(9999):",
+            `  ${work}`,
+          ),
+          "steps",
+        ],
+      ]),
+    ),
     "a growing dict": [inFunction("d = {}", "for i in range(1 << 30):", "  d[i] = i"), "steps"],
     "a sorted range": ["x = sorted(range(1 << 30))", "size"],
     "search in a long string": [inFunction("s = 'a' * 1000000", "for i in range(99999):", "  s.find('b')"), "steps"],
@@ -146,8 +218,44 @@ describe("accounting", () => {
     expect([error.kind, error.limit]).toEqual(["limit", "time"]);
   });
 
-  it("stops a synchronous call whose signal is aborted", () => {
-    const error = failureOf(() => program.initSync().callSync("f", [1e6], { signal: AbortSignal.abort() }));
-    expect(error.kind).toBe("cancelled");
+  it("keeps to the deadline while large keys are hashed", () => {
+    const source = "def f():\n  x = tuple(range(50000))\n  d = {1: 1}\n  for i in range(100000):\n    d.get(x)\n";
+    const unlimited = { maxSteps: 1e15, maxAllocBytes: 1e15 };
+    const run = (): unknown =>
+      compile(source, "a.star")
+        .initSync()
+        .callSync("f", [], { ...unlimited, timeoutMs: 20 });
+    let limit: unknown;
+    const took = cpuMs(() => {
+      limit = failureOf(run).limit;
+    });
+    expect(limit).toBe("time");
+    expect(took).toBeLessThan(2000);
+  });
+
+  it("finds large ints as quickly as small ones", () => {
+    const source = "def f():\n  d = {}\n  for i in range(40000):\n    d[i << 64] = i\n  return len(d)\n";
+    expect(cpuMs(() => compile(source, "a.star").initSync().callSync("f", []))).toBeLessThan(2000);
+  });
+
+  it("starts nothing for a signal that is aborted already", async () => {
+    const signal = AbortSignal.abort();
+    let calls = 0;
+    const note = builtin("note", "sync", "", () => {
+      calls++;
+    });
+    const noting = compile("def f(): note()\n", "a.star", { predeclared: { note } });
+    const atTop = compile("note()\n", "a.star", { predeclared: { note } });
+    const kinds = [
+      failureOf(() => noting.initSync().callSync("f", [], { signal })),
+      failureOf(() => atTop.initSync({ signal })),
+      await noting
+        .initSync()
+        .call("f", [], { signal })
+        .catch((e: unknown) => e),
+      await atTop.init({ signal }).catch((e: unknown) => e),
+      failureOf(() => compileExpression("1", "e", { names: [] }).test([], { signal })),
+    ].map((e) => (e instanceof StarlarkError ? e.kind : e));
+    expect([kinds, calls]).toEqual([Array.from({ length: 5 }, () => "cancelled"), 0]);
   });
 });

@@ -168,6 +168,14 @@ describe("instances", () => {
     expect(failureOf(() => instance.callSync("bump", [])).message).toBe("cannot assign to element of frozen list");
   });
 
+  it("print bytes as the text they hold", () => {
+    const lines: string[] = [];
+    const source = 'print(b"abc", [b"abc"], b"a\\xffb", sep = "|")';
+    compile(source, "a.star").initSync({ print: (l) => lines.push(l) });
+    expect(lines).toEqual(['abc|[b"abc"]|a\ufffdb']);
+    expect(() => compile('fail(b"abc")', "a.star").initSync()).toThrow('fail: b"abc"');
+  });
+
   it("print through the host", () => {
     const lines: string[] = [];
     compile('print("é", 1, sep = "-")\nprint()', "a.star").initSync({ print: (l) => lines.push(l) });

@@ -6,13 +6,12 @@
 import {
   builtinFailure,
   call,
+  callSpread,
   callSync,
   entryFailure,
   frameFailure,
   pin,
   settle,
-  spreadKeywords,
-  spreadPositional,
   unfinished,
 } from "./calls.ts";
 import { fault, StarlarkError } from "./errors.ts";
@@ -47,6 +46,7 @@ import { elementsOf, lengthOf, lock, release, truth } from "./values/truth.ts";
 import {
   type Body,
   emptyTuple,
+  Float,
   Fn,
   type FunctionCode,
   List,
@@ -133,8 +133,8 @@ function put(t: Thread, d: Dict, k: Value, v: Value): void {
 
 /** Membership in a display of constants, which was turned into a set when the program was compiled. */
 function inConst(set: ReadonlySet<Value>, x: Value): boolean {
-  if (typeof x !== "object" || x === null) return set.has(x);
-  return typeOf(x) === "float" && set.has(keyOf(x));
+  if (typeof x === "bigint" || x instanceof Float) return set.has(keyOf(x, null));
+  return set.has(x);
 }
 
 /** Begins an iteration: the elements, with the container locked against change. A range gives none; see `at`. */
@@ -351,10 +351,9 @@ export const runtime = {
   setIndex,
   slice,
   call,
+  callSpread,
   callSync,
   settle,
-  spreadPositional,
-  spreadKeywords,
   frameFailure,
   pin,
   Fn,

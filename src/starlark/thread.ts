@@ -53,7 +53,9 @@ export class Thread {
   private lastTick = 0;
   private activeSet: Set<object> | null = null;
 
+  /** Fails if the signal is aborted already: such a call must not begin. */
   constructor(options: ThreadOptions) {
+    if (options.signal?.aborted) throw cancelled(options.signal);
     this.maxSteps = options.maxSteps ?? defaultLimits.maxSteps;
     this.slice = Math.min(SLICE, this.maxSteps);
     this.fuel = this.slice;

@@ -120,6 +120,11 @@ const receivers: readonly (readonly [string, string])[] = [
   ],
   ["[] [1,2,3] [[1],2] [1,1.0,True]", "append clear extend index insert pop remove"],
   ['{} {"a":1,"b":[2]} {1:2,(1,2):3}', "clear get items keys pop popitem setdefault update values"],
+  [
+    "set() set([1]) set([3,1,2]) set([2.0,1,(1,2)])",
+    "add clear difference discard intersection issubset issuperset pop remove symmetric_difference union update",
+  ],
+  ['b"" b"abc" b"\\xff"', "elems"],
 ];
 
 /** One random expression of bounded depth. */
@@ -158,7 +163,7 @@ function randomExpression(random: (below: number) => number, depth: number): str
 
 function methodCall(random: (below: number) => number, args: string): string {
   const [values = "", methods = ""] = receivers[random(receivers.length)] ?? [];
-  const other = receivers[random(12)];
+  const other = receivers[random(20)];
   const pick = (list: string): string => list.split(" ")[random(list.split(" ").length)] ?? "";
   return `(${pick(values)}).${pick(other?.[1] ?? methods)}(${args})`;
 }

@@ -23,6 +23,14 @@ export const json: ModuleRow = {
       native: member("decode"),
     },
     {
+      name: "encode_indent",
+      params: 'x, prefix?="", indent?="\t"',
+      shown: 'x, *, prefix="", indent="\\t"',
+      returns: "string",
+      meaning: "As `json.indent(json.encode(x))`.",
+      native: member("encode_indent"),
+    },
+    {
       name: "indent",
       params: 'x, prefix?="", indent?="\t"',
       shown: 'x, *, prefix="", indent="\\t"',

@@ -25,18 +25,22 @@ function setOf(host: HostCall, name: string): StarlarkSet {
 function madeSet(host: HostCall, items: readonly Value[]): StarlarkSet {
   host.charge(items.length);
   const set = new StarlarkSet();
-  for (const item of items) host.alloc(set.add(item));
+  for (const item of items) host.alloc(set.add(item, host));
   return set;
 }
 
-function combined(name: string, meaning: string, combine: (a: StarlarkSet, b: StarlarkSet) => Value[]): FunctionRow {
+function combined(
+  name: string,
+  meaning: string,
+  combine: (a: StarlarkSet, b: StarlarkSet, host: HostCall) => Value[],
+): FunctionRow {
   return {
     name,
     params: "a, b",
     raw: ["a", "b"],
     returns: "set",
     meaning,
-    run: (_args, _call, host) => madeSet(host, combine(setOf(host, "a"), setOf(host, "b"))),
+    run: (_args, _call, host) => madeSet(host, combine(setOf(host, "a"), setOf(host, "b"), host)),
   };
 }
 
@@ -53,7 +57,7 @@ export const set: ModuleRow = {
       raw: ["s", "item"],
       returns: "bool",
       meaning: "Is the item in the set?",
-      run: (_args, _call, host) => setOf(host, "s").has(host.values.get("item") ?? null),
+      run: (_args, _call, host) => setOf(host, "s").has(host.values.get("item") ?? null, host),
     },
     {
       name: "size",
@@ -72,7 +76,9 @@ export const set: ModuleRow = {
       run: (_args, _call, host) => new List(setOf(host, "s").elements()),
     },
     combined("union", "What is in `a` or `b`.", (a, b) => [...a.elements(), ...b.elements()]),
-    combined("intersect", "What is in both.", (a, b) => a.elements().filter((item) => b.has(item))),
-    combined("diff", "What is in `a` and not in `b`.", (a, b) => a.elements().filter((item) => !b.has(item))),
+    combined("intersect", "What is in both.", (a, b, host) => a.elements().filter((item) => b.has(item, host))),
+    combined("diff", "What is in `a` and not in `b`.", (a, b, host) =>
+      a.elements().filter((item) => !b.has(item, host)),
+    ),
   ],
 };

@@ -104,12 +104,13 @@ export abstract class CallEmitter extends Emitter {
     return this.unit.temp((t) => bind(0, [t], [`${t}=${this.expr(fn)}`]));
   }
 
+  /** A call with keywords, `*args` or `**kwargs`. JS evaluates the helper's arguments in the order of the program's. */
   private generalCall(e: CallExpr): string {
     const fn = this.expr(e.fn);
     const positional: string[] = [];
     const keywords: string[] = [];
-    let star: string | null = null;
-    let starstar: string | null = null;
+    let star = "undefined";
+    let starstar = "undefined";
     for (const a of e.args) {
       const v = this.expr(a.value);
       if (a.kind === "positional") positional.push(v);
@@ -117,27 +118,7 @@ export abstract class CallEmitter extends Emitter {
       else if (a.kind === "star") star = v;
       else starstar = v;
     }
-    const mark = this.mark(e.pos);
-    let args = `[${positional.join(",")}]`;
-    let kwargs = `[${keywords.join(",")}]`;
-    // Keyword values come before *args in a program, so they are evaluated first.
-    if (star !== null && keywords.length > 0) {
-      return this.unit.temp((t) => {
-        const values = `(${t}=${kwargs},${t})`;
-        const later = starstar === null ? t : `spreadKeywords(T,${t},${starstar},${mark})`;
-        return this.wrap(`T,${fn},${this.ordered(args, values, star ?? "", mark)},${later},${mark}`);
-      });
-    }
-    if (star !== null) args = `spreadPositional(T,${args},${star},${mark})`;
-    if (starstar !== null) kwargs = `spreadKeywords(T,${kwargs},${starstar},${mark})`;
-    return this.wrap(`T,${fn},${args},${kwargs},${mark}`);
-  }
-
-  private ordered(args: string, keywords: string, star: string, mark: string): string {
-    return this.unit.temp((t) => `(${t}=${args},${keywords},spreadPositional(T,${t},${star},${mark}))`);
-  }
-
-  private wrap(args: string): string {
-    return this.isGenerator ? this.settled(`call(${args})`) : `callSync(${args})`;
+    const call = `callSpread(T,${fn},[${positional.join(",")}],[${keywords.join(",")}],${star},${starstar},${this.mark(e.pos)})`;
+    return this.isGenerator ? this.settled(call) : `done(${call})`;
   }
 }

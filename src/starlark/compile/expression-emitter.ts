@@ -173,7 +173,7 @@ export abstract class ExpressionEmitter extends CallEmitter {
     const display = unparen(e.y);
     const items = y instanceof Tuple ? y.a : display.kind === "list" ? display.items.map(constantValue) : null;
     if (items === null || !items.every((v) => v !== undefined && isSimple(v))) return null;
-    const set = new Set(items.map((v) => keyOf(v ?? null)));
+    const set = new Set(items.map((v) => keyOf(v ?? null, null)));
     return `${e.op === "in" ? "" : "!"}inConst(${this.constant(set)},${x})`;
   }
 

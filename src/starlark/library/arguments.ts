@@ -66,6 +66,11 @@ export function unexpectedKeyword(fn: string, name: string, names: readonly stri
 /** A parameter in a message: its number from 1, or its name. */
 type Param = number | string;
 
+/** A named parameter in a message: starlark-go quotes the names of keywords that were given. */
+export function paramName(name: string, kwargs: readonly Keyword[]): string {
+  return kwargs.some(([k]) => k === name) ? quote(name) : name;
+}
+
 function wrong(fn: string, param: Param, v: Value, want: string): Error {
   return fault(`${fn}: for parameter ${param}: got ${typeOf(v)}, want ${want}`);
 }

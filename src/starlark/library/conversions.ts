@@ -90,7 +90,7 @@ function parseIntText(t: Thread, text: string, base: number): Value {
   const negative = text.startsWith("-");
   let s = text.replace(/^[+-]/, "");
   let radix = base;
-  const invalid = (): Error => fault(`int: invalid literal with base ${radix}: ${text}`);
+  const invalid = (): Error => fault(`int: invalid literal with base ${base}: ${text}`);
   const head = s.slice(0, 2).toLowerCase();
   const prefix = s.length > 2 && Object.hasOwn(prefixes, head) ? prefixes[head] : undefined;
   if (prefix !== undefined && (base === 0 || base === prefix)) {
@@ -134,7 +134,8 @@ const int: Impl = (t, _self, args, kwargs) => {
   if (typeof x === "string") {
     let radix = 10;
     if (base !== undefined) {
-      radix = isInt(base) && typeof base === "number" ? base : -1;
+      if (!isInt(base)) throw fault(`int: for base, got ${typeOf(base)}, want int`);
+      radix = typeof base === "number" ? base : -1;
       if (radix !== 0 && (radix < 2 || radix > 36)) throw fault("int: base must be an integer >= 2 && <= 36");
     }
     return parseIntText(t, x, radix);

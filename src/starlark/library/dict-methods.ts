@@ -35,7 +35,7 @@ export function updateDict(t: Thread, dict: Dict, args: readonly Value[], kwargs
   for (const [k, v] of kwargs) {
     if (seen.has(k)) throw fault(`duplicate keyword arg: "${k}"`);
     seen.add(k);
-    t.alloc(dict.set(k, v));
+    t.alloc(dict.set(k, v, t));
   }
 }
 
@@ -47,7 +47,7 @@ function newList(t: Thread, elements: Value[]): List {
 
 function get(t: Thread, recv: Value, key: Value): Value {
   const dict = self(recv);
-  const v = typeof key === "string" ? dict.get(key) : naming("get", () => dict.get(key, t));
+  const v = typeof key === "string" ? dict.get(key, t) : naming("get", () => dict.get(key, t));
   return v === undefined ? null : v;
 }
 
@@ -65,7 +65,7 @@ export const dictMethods: readonly Method[] = [
     name: "clear",
     impl(_t, recv, args, kwargs) {
       positional("clear", args, kwargs, 0, 0);
-      naming("clear", () => self(recv).clear());
+      self(recv).clear();
       return null;
     },
   },
@@ -105,12 +105,12 @@ export const dictMethods: readonly Method[] = [
   },
   {
     name: "popitem",
-    impl(_t, recv, args, kwargs) {
+    impl(t, recv, args, kwargs) {
       positional("popitem", args, kwargs, 0, 0);
       const dict = self(recv);
       const key = dict.firstKey();
       if (key === undefined) throw fault("popitem: empty dict");
-      const value = naming("popitem", () => dict.delete(key));
+      const value = naming("popitem", () => dict.delete(key, t));
       return new Tuple([key, value ?? null]);
     },
   },

@@ -117,7 +117,7 @@ export class JsonReader {
         if (typeof key !== "string") throw this.fail(`got ${typeOf(key)} for object key, want string`);
         if (this.next() !== ":") throw this.fail(`after object key, got ${this.shown()}, want ':' `);
         this.i++;
-        this.t.alloc(out.set(key, this.value(depth + 1)));
+        this.t.alloc(out.set(key, this.value(depth + 1), this.t));
         const c = this.next();
         if (c === "}") break;
         if (c !== ",") throw this.fail(`in object, got ${this.shown()}, want ',' or '}'`);

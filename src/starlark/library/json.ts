@@ -1,4 +1,4 @@
-/** The json module: encode, decode, indent. Decoding goes straight to values and keeps 1 and 1.0, big ints and key order. */
+/** The json module: encode, encode_indent, decode, indent. Decoding goes straight to values and keeps 1 and 1.0, big ints and key order. */
 
 import { fault, overLimit, StarlarkError } from "../errors.ts";
 import type { Thread } from "../thread.ts";
@@ -7,9 +7,20 @@ import { Dict } from "../values/dict.ts";
 import { formatFloat } from "../values/float-text.ts";
 import { intText, repr } from "../values/repr.ts";
 import { elementsOf } from "../values/truth.ts";
-import { decodeRune, decodeUtf8, encodeUtf8, RUNE_ERROR, runeOf, sizeOf, validUtf8 } from "../values/utf8.ts";
-import { Builtin, Float, type Impl, Module, Opaque, type Struct, typeOf, type Value } from "../values/values.ts";
-import { named, positional, wantString } from "./arguments.ts";
+import { decodeUtf8, encodeUtf8 } from "../values/utf8.ts";
+import {
+  Builtin,
+  Bytes,
+  Float,
+  type Impl,
+  type Keyword,
+  Module,
+  Opaque,
+  Struct,
+  typeOf,
+  type Value,
+} from "../values/values.ts";
+import { named, naming, paramName, positional, wantString } from "./arguments.ts";
 import { indentJson } from "./json-indent.ts";
 import { JsonReader } from "./json-reader.ts";
 
@@ -53,8 +64,7 @@ function encode(t: Thread, x: Value): string {
     }
     if (y instanceof Float) {
       if (!Number.isFinite(y.v)) throw fault(`cannot encode non-finite float ${formatFloat(y.v, "g")}`);
-      // As starlark-go prints it, an integral float looks like an int.
-      write(formatFloat(y.v, "g").replace(/\.0$/, ""));
+      write(formatFloat(y.v, "g"));
       return;
     }
     if (y instanceof Opaque) {
@@ -105,8 +115,8 @@ function encode(t: Thread, x: Value): string {
   return parts.join("");
 }
 
-function hasFields(y: Value): y is Struct | Module {
-  return typeOf(y) === "struct" || typeOf(y) === "module";
+function hasFields(y: Value): boolean {
+  return y instanceof Struct || y instanceof Module || y instanceof Bytes;
 }
 
 /** As Go writes JSON strings: HTML characters and line separators are escaped outside plain ASCII text. */
@@ -114,37 +124,20 @@ function quoteJson(t: Thread, s: string): string {
   t.charge(s.length >> 5);
   if (/^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/.test(s)) return `"${s}"`;
   if (/^[\x20-\x7e]*$/.test(s)) return `"${s.replace(/["\\]/g, "\\$&")}"`;
-  if (validUtf8(s) !== s) return `"${invalidPieces(t, s)}"`;
-  const text = JSON.stringify(decodeUtf8(s))
-    .replace(/[<>&\u2028\u2029\u007f]/g, (c) =>
-      c === "\u007f" ? c : `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
-    )
-    .replace(/\\[bf]/g, (c) => (c === "\\b" ? "\\u0008" : "\\u000c"));
+  const text = JSON.stringify(decodeUtf8(s)).replace(/[<>&\u2028\u2029\u007f]/g, (c) =>
+    c === "\u007f" ? c : `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
   return encodeUtf8(text);
-}
-
-/** The inside of a JSON string in which each undecodable byte is an escape. */
-function invalidPieces(t: Thread, s: string): string {
-  let out = "";
-  let valid = "";
-  const flush = (): void => {
-    if (valid !== "") out += quoteJson(t, valid).slice(1, -1);
-    valid = "";
-  };
-  for (let i = 0; i < s.length; ) {
-    const d = decodeRune(s, i);
-    if (runeOf(d) === RUNE_ERROR && sizeOf(d) === 1) {
-      flush();
-      out += "\\ufffd";
-    } else valid += s.slice(i, i + sizeOf(d));
-    i += sizeOf(d);
-  }
-  flush();
-  return out;
 }
 
 function module(name: string, impl: Impl): [string, Value] {
   return [name, new Builtin({ name: `json.${name}`, impl })];
+}
+
+/** The keywords of the functions that write several lines. */
+function layout(fn: string, kwargs: readonly Keyword[]): [prefix: string, indent: string] {
+  const [prefix = "", indent = "\t"] = named(fn, [], kwargs, ["prefix?", "indent?"]);
+  return [wantString(fn, '"prefix"', prefix), wantString(fn, '"indent"', indent)];
 }
 
 export const jsonModule: Module = new Module(
@@ -152,18 +145,18 @@ export const jsonModule: Module = new Module(
   new Map<string, Value>([
     module("encode", (t, _self, args, kwargs) => {
       positional("json.encode", args, kwargs, 1, 1);
-      try {
-        return encode(t, args[0]!);
-      } catch (e) {
-        if (e instanceof StarlarkError && e.kind === "runtime") throw fault(`json.encode: ${e.message}`);
-        throw e;
-      }
+      return naming("json.encode", () => encode(t, args[0]!));
+    }),
+    module("encode_indent", (t, _self, args, kwargs) => {
+      const [prefix, indent] = layout("json.encode_indent", kwargs);
+      positional("json.encode_indent", args, [], 1, 1);
+      const text = naming("json.encode_indent", () => encode(t, args[0]!));
+      return indentJson(t, text, prefix, indent);
     }),
     module("decode", (t, _self, args, kwargs) => {
-      const [x, ...rest] = args;
-      if (rest.length === 0 && kwargs.length === 0) positional("json.decode", args, kwargs, 1, 1);
-      const [, fallback] = named("json.decode", x === undefined ? [] : [x, ...rest], kwargs, ["x", "default?"]);
-      const text = wantString("json.decode", 1, x);
+      const [x, fallback] = named("json.decode", args, kwargs, ["x", "default?"]);
+      const text = wantString("json.decode", paramName("x", kwargs), x);
+      if (args.length === 0) throw fault("json.decode: unexpected keyword argument x");
       try {
         return new JsonReader(t, text).read();
       } catch (e) {
@@ -172,15 +165,9 @@ export const jsonModule: Module = new Module(
       }
     }),
     module("indent", (t, _self, args, kwargs) => {
-      const [prefix = "", indent = "\t"] = named("json.indent", [], kwargs, ["prefix?", "indent?"]);
+      const [prefix, indent] = layout("json.indent", kwargs);
       positional("json.indent", args, [], 1, 1);
-      const text = wantString("json.indent", 1, args[0]);
-      return indentJson(
-        t,
-        text,
-        wantString("json.indent", "prefix", prefix),
-        wantString("json.indent", "indent", indent),
-      );
+      return indentJson(t, wantString("json.indent", 1, args[0]), prefix, indent);
     }),
   ]),
 );

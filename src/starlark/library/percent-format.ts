@@ -33,7 +33,7 @@ export function interpolate(t: Thread, format: string, x: Value): string {
       if (close < 0) throw fault("incomplete format key");
       const key = format.slice(i + 1, close);
       if (!(x instanceof Dict)) throw fault("format requires a mapping");
-      arg = x.get(key);
+      arg = x.get(key, t);
       if (arg === undefined) throw fault(`key not found: ${key}`);
       i = close + 1;
     } else {

@@ -19,7 +19,7 @@ import {
   typeOf,
   type Value,
 } from "../values/values.ts";
-import { named, naming, positional, wantBool, wantCallable, wantInt, wantIterable } from "./arguments.ts";
+import { named, naming, paramName, positional, wantBool, wantCallable, wantInt, wantIterable } from "./arguments.ts";
 
 function quantifier(name: "any" | "all"): Impl {
   return (t, _self, args, kwargs) => {
@@ -134,9 +134,9 @@ const BLOCK = 20;
 
 const sorted: Impl = (t, _self, args, kwargs) => {
   const [iterable, keyArg, reverseArg] = named("sorted", args, kwargs, ["iterable", "key?", "reverse?"]);
-  const values = [...wantIterable(t, "sorted", "iterable", iterable)];
-  const key = keyArg === undefined ? undefined : wantCallable("sorted", "key", keyArg);
-  const reverse = reverseArg === undefined ? false : wantBool("sorted", "reverse", reverseArg);
+  const values = [...wantIterable(t, "sorted", paramName("iterable", kwargs), iterable)];
+  const key = keyArg === undefined ? undefined : wantCallable("sorted", paramName("key", kwargs), keyArg);
+  const reverse = reverseArg === undefined ? false : wantBool("sorted", paramName("reverse", kwargs), reverseArg);
   t.alloc(ELEMENT_BYTES * values.length);
   return withKeys(
     t,
@@ -153,7 +153,7 @@ function extremum(name: "min" | "max"): Impl {
   return (t, _self, args, kwargs) => {
     if (args.length === 0) throw fault(`${name} requires at least one positional argument`);
     const [keyArg] = named(name, [], kwargs as readonly Keyword[], ["key?"]);
-    const key = keyArg === undefined ? undefined : wantCallable(name, "key", keyArg);
+    const key = keyArg === undefined ? undefined : wantCallable(name, '"key"', keyArg);
     const values = args.length === 1 ? elementsOf(t, args[0]!) : args;
     if (values === null) throw fault(`${name}: ${typeOf(args[0]!)} value is not iterable`);
     if (values.length === 0) throw fault(`${name}: argument is an empty sequence`);

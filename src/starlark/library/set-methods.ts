@@ -4,9 +4,11 @@ import { fault } from "../errors.ts";
 import type { Thread } from "../thread.ts";
 import { StarlarkSet } from "../values/dict.ts";
 import { newSet } from "../values/operators.ts";
-import type { Impl, Keyword, Method, Value } from "../values/values.ts";
+import { elementsOf } from "../values/truth.ts";
+import { type Impl, type Keyword, type Method, typeOf, type Value } from "../values/values.ts";
 import { naming, positional, wantIterable } from "./arguments.ts";
 
+/** No limit to the number of arguments. */
 const ANY = Number.MAX_SAFE_INTEGER;
 
 function self(v: Value): StarlarkSet {
@@ -20,7 +22,7 @@ function add(t: Thread, recv: Value, x: Value): Value {
   return null;
 }
 
-/** The operands of a method: each an iterable. */
+/** The operands of a method: each an iterable. Where any number may be given, starlark-go words the complaint differently. */
 function operands(
   t: Thread,
   name: string,
@@ -30,18 +32,23 @@ function operands(
   max: number,
 ): (readonly Value[])[] {
   positional(name, args, kwargs, min, max);
-  return args.map((arg, i) => wantIterable(t, name, i + 1, arg));
+  return args.map((arg, i) => {
+    if (max === ANY && elementsOf(t, arg) === null) {
+      throw fault(`${name}: argument #${i + 1} is not iterable: ${typeOf(arg)}`);
+    }
+    return wantIterable(t, name, i + 1, arg);
+  });
 }
 
 /** A method that makes a new set from its operands. */
 function combining(
   name: string,
   count: [number, number],
-  combine: (set: StarlarkSet, others: readonly (readonly Value[])[]) => readonly Value[],
+  combine: (t: Thread, set: StarlarkSet, others: readonly (readonly Value[])[]) => readonly Value[],
 ): Method {
   const impl: Impl = (t, recv, args, kwargs) => {
     const others = operands(t, name, args, kwargs, ...count);
-    return naming(name, () => newSet(t, combine(self(recv), others)));
+    return naming(name, () => newSet(t, combine(t, self(recv), others)));
   };
   return { name, impl };
 }
@@ -51,41 +58,66 @@ function updating(
   name: string,
   count: [number, number],
   verb: string,
-  change: (set: StarlarkSet, other: StarlarkSet) => void,
+  change: (t: Thread, set: StarlarkSet, other: StarlarkSet) => void,
 ): Method {
   const impl: Impl = (t, recv, args, kwargs) => {
     const others = operands(t, name, args, kwargs, ...count);
     const set = self(recv);
     naming(name, () => {
       set.checkMutable(verb);
-      for (const other of others) change(set, newSet(t, other));
+      for (const other of others) change(t, set, newSet(t, other));
     });
     return null;
   };
   return { name, impl };
 }
 
-function outside(set: StarlarkSet, others: readonly (readonly Value[])[]): Value[] {
-  const all = StarlarkSet.of(others.flat());
-  return set.elements().filter((x) => !all.has(x));
+function outside(t: Thread, set: StarlarkSet, others: readonly (readonly Value[])[]): Value[] {
+  const all = newSet(t, others.flat());
+  return set.elements().filter((x) => !all.has(x, t));
 }
 
-function common(set: StarlarkSet, others: readonly (readonly Value[])[]): Value[] {
-  const sets = others.map((o) => StarlarkSet.of(o));
-  return set.elements().filter((x) => sets.every((s) => s.has(x)));
+/** As in starlark-go, in the order of the last operand. */
+function common(t: Thread, set: StarlarkSet, others: readonly (readonly Value[])[]): readonly Value[] {
+  let found = set;
+  for (const other of others) {
+    const known = found;
+    found = newSet(
+      t,
+      other.filter((x) => known.has(x, t)),
+    );
+  }
+  return found.elements();
 }
 
-function symmetric(set: StarlarkSet, other: StarlarkSet): Value[] {
-  return [...set.elements().filter((x) => !other.has(x)), ...other.elements().filter((x) => !set.has(x))];
+/** As in starlark-go, each element of the other one is taken out if it is there and put in if not. */
+function symmetric(t: Thread, set: StarlarkSet, other: readonly Value[]): Value[] {
+  const result = newSet(t, set.elements());
+  for (const x of other) if (!result.delete(x, t)) t.alloc(result.add(x, t));
+  return result.elements();
+}
+
+/** Stops looking as soon as all are found, as starlark-go does. */
+function hasAll(t: Thread, set: StarlarkSet, other: readonly Value[]): boolean {
+  const found = new StarlarkSet();
+  for (const x of other) {
+    if (found.size === set.size) break;
+    if (set.has(x, t)) t.alloc(found.add(x, t));
+  }
+  return found.size === set.size;
 }
 
 /** A method that answers a question about its receiver and one iterable. */
-function asking(name: string, min: number, ask: (set: StarlarkSet, other: StarlarkSet) => boolean): Method {
+function asking(
+  name: string,
+  min: number,
+  ask: (t: Thread, set: StarlarkSet, other: readonly Value[]) => boolean,
+): Method {
   return {
     name,
     impl(t, recv, args, kwargs) {
       const others = operands(t, name, args, kwargs, min, 1);
-      return naming(name, () => ask(self(recv), newSet(t, others[0] ?? [])));
+      return naming(name, () => ask(t, self(recv), others[0] ?? []));
     },
   };
 }
@@ -108,50 +140,54 @@ export const setMethods: readonly Method[] = [
     },
   },
   combining("difference", [0, ANY], outside),
-  updating("difference_update", [0, ANY], "delete from", (set, other) => {
-    for (const x of other.elements()) set.delete(x);
+  updating("difference_update", [0, ANY], "delete from", (t, set, other) => {
+    for (const x of other.elements()) set.delete(x, t);
   }),
   {
     name: "discard",
-    impl(_t, recv, args, kwargs) {
+    impl(t, recv, args, kwargs) {
       positional("discard", args, kwargs, 1, 1);
-      naming("discard", () => self(recv).delete(args[0]!));
+      const set = self(recv);
+      naming("discard", () => {
+        set.checkMutable("delete from");
+        if (set.has(args[0]!, t)) set.delete(args[0]!, t);
+      });
       return null;
     },
   },
   combining("intersection", [0, ANY], common),
-  updating("intersection_update", [0, ANY], "delete from", (set, other) => {
-    for (const x of set.elements()) if (!other.has(x)) set.delete(x);
+  updating("intersection_update", [0, ANY], "delete from", (t, set, other) => {
+    for (const x of set.elements()) if (!other.has(x, t)) set.delete(x, t);
   }),
-  asking("isdisjoint", 0, (set, other) => !other.elements().some((x) => set.has(x))),
-  asking("issubset", 0, (set, other) => set.elements().every((x) => other.has(x))),
-  asking("issuperset", 0, (set, other) => other.elements().every((x) => set.has(x))),
+  asking("isdisjoint", 0, (t, set, other) => !other.some((x) => set.has(x, t))),
+  asking("issubset", 0, hasAll),
+  asking("issuperset", 0, (t, set, other) => other.every((x) => set.has(x, t))),
   {
     name: "pop",
-    impl(_t, recv, args, kwargs) {
+    impl(t, recv, args, kwargs) {
       positional("pop", args, kwargs, 0, 0);
       const set = self(recv);
       const first = set.first();
       if (first === undefined) throw fault("pop: empty set");
-      naming("pop", () => set.delete(first));
+      naming("pop", () => set.delete(first, t));
       return first;
     },
   },
   {
     name: "remove",
-    impl(_t, recv, args, kwargs) {
+    impl(t, recv, args, kwargs) {
       positional("remove", args, kwargs, 1, 1);
-      if (!naming("remove", () => self(recv).delete(args[0]!))) throw fault("remove: missing key");
+      if (!naming("remove", () => self(recv).delete(args[0]!, t))) throw fault("remove: missing key");
       return null;
     },
   },
-  combining("symmetric_difference", [1, 1], (set, others) => symmetric(set, StarlarkSet.of(others[0] ?? []))),
-  updating("symmetric_difference_update", [1, 1], "insert into", (set, other) => {
-    const result = symmetric(set, other);
+  combining("symmetric_difference", [0, 1], (t, set, others) => symmetric(t, set, others[0] ?? [])),
+  updating("symmetric_difference_update", [1, 1], "insert into", (t, set, other) => {
+    const result = symmetric(t, set, other.elements());
     set.clear();
-    for (const x of result) set.add(x);
+    for (const x of result) set.add(x, t);
   }),
-  combining("union", [0, ANY], (set, others) => [...set.elements(), ...others.flat()]),
+  combining("union", [0, ANY], (_t, set, others) => [...set.elements(), ...others.flat()]),
   {
     name: "update",
     impl(t, recv, args, kwargs) {

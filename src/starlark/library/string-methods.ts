@@ -135,7 +135,7 @@ function stripping(name: string, left: boolean, right: boolean): Method {
     const s = self(recv);
     const stripped = strip(s, chars, left, right);
     t.alloc(32);
-    t.charge((s.length - stripped.length) >> 3);
+    t.charge(((s.length - stripped.length) >> 3) + (chars.length >> 4));
     return stripped;
   };
   return {

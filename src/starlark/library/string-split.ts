@@ -56,12 +56,21 @@ export function splitOn(s: string, separator: string, max: number, fromRight: bo
   return [parts.slice(0, excess).join(separator), ...parts.slice(excess)];
 }
 
+/** So few that looking through them is quicker than a set. */
+const FEW_CHARS = 32;
+
 /** Removes runes of the set (white space if empty) from the chosen ends. */
 export function strip(s: string, chars: string, left: boolean, right: boolean): string {
-  const set = new Set(runesOf(chars));
-  const drop = chars === "" ? isSpace : (rune: number) => set.has(rune);
   let start = 0;
   let end = s.length;
+  if (chars !== "" && chars.length <= FEW_CHARS && isAscii(chars)) {
+    // No byte of a longer rune is an ASCII one, so that bytes will do.
+    while (left && start < end && chars.includes(s[start]!)) start++;
+    while (right && end > start && chars.includes(s[end - 1]!)) end--;
+    return s.slice(start, end);
+  }
+  const set = new Set(runesOf(chars));
+  const drop = chars === "" ? isSpace : (rune: number) => set.has(rune);
   if (left) {
     while (start < end) {
       const d = decodeRune(s, start);

@@ -6,7 +6,7 @@ import { attribute, attributeNames, noAttribute } from "../values/attributes.ts"
 import { ELEMENT_BYTES } from "../values/operators.ts";
 import { repr } from "../values/repr.ts";
 import { decodeUtf8 } from "../values/utf8.ts";
-import { Builtin, type Impl, type Keyword, List, type Value } from "../values/values.ts";
+import { Builtin, Bytes, type Impl, type Keyword, List, type Value } from "../values/values.ts";
 import { named, positional, wantString } from "./arguments.ts";
 import { conversions } from "./conversions.ts";
 import { sequences } from "./sequences.ts";
@@ -20,7 +20,7 @@ function message(t: Thread, fn: string, args: readonly Value[], kwargs: readonly
       t.alloc(x.length);
       return x;
     })
-    .join(wantString(fn, "sep", separator));
+    .join(wantString(fn, '"sep"', separator));
   t.allocValue(text.length);
   return text;
 }
@@ -49,7 +49,9 @@ const others: Readonly<Record<string, Impl>> = {
     return attribute(args[0]!, wantString("hasattr", 2, args[1])) !== undefined;
   },
   print(t, _self, args, kwargs) {
-    const line = message(t, "print", args, kwargs);
+    // As in starlark-go, print shows the text that bytes hold; fail does not.
+    const shown = args.map((x) => (x instanceof Bytes ? x.s : x));
+    const line = message(t, "print", shown, kwargs);
     t.print?.(decodeUtf8(line));
     return null;
   },

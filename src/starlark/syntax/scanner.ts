@@ -243,6 +243,18 @@ export class Scanner {
   }
 
   private number(): Token {
+    const { pos } = this;
+    const token = this.numeral();
+    // Go's message for this is about the name that would begin here; people come from languages that allow it.
+    separated.lastIndex = pos;
+    const all = separated.exec(this.text)?.[0];
+    if (all !== undefined && this.text[this.pos] === "_") {
+      throw new ScanError(this.pos, `Starlark has no digit separators: write ${all.replaceAll("_", "")}`);
+    }
+    return token;
+  }
+
+  private numeral(): Token {
     const text = this.text;
     const prefix = text.slice(this.pos, this.pos + 2).toLowerCase();
     for (const [mark, digits, what] of radixes) {
@@ -281,4 +293,6 @@ const radixes: readonly (readonly [string, RegExp, string])[] = [
   ["0o", /[0-7]+/y, "octal"],
   ["0b", /[01]+/y, "binary"],
 ];
+/** A number as other languages write it, with `_` between digits. */
+const separated = /(?:0[xX][0-9a-fA-F]+(?:_[0-9a-fA-F]+)+|[0-9.]+(?:_[0-9]+)+)\b/y;
 const numeral = /(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]*)?/y;

@@ -3,7 +3,7 @@
 import { fault } from "../errors.ts";
 import type { Thread } from "../thread.ts";
 import { Dict, StarlarkSet } from "./dict.ts";
-import { Bytes, Float, List, Range, Struct, Tuple, typeOf, type Value } from "./values.ts";
+import { Bytes, Float, List, Range, StringView, Struct, Tuple, typeOf, type Value } from "./values.ts";
 
 const MAX_DEPTH = 10;
 /** From this length on, comparing strings costs steps. */
@@ -62,7 +62,7 @@ function equalDepth(t: Thread, x: Value, y: Value, depth: number): boolean {
     if (x.size !== y.size) return false;
     for (const [k, v] of x.entries()) {
       t.charge(1);
-      const w = y.get(k);
+      const w = y.get(k, t);
       if (w === undefined || !equalDepth(t, v, w, depth - 1)) return false;
     }
     return true;
@@ -71,6 +71,9 @@ function equalDepth(t: Thread, x: Value, y: Value, depth: number): boolean {
   if (x instanceof Range && y instanceof Range) {
     if (x.length !== y.length) return false;
     return x.length === 0 || (x.start === y.start && (x.length === 1 || x.step === y.step));
+  }
+  if (x instanceof StringView && y instanceof StringView) {
+    return x.s === y.s && x.unit === y.unit && x.ords === y.ords;
   }
   if (x instanceof Struct && y instanceof Struct) return structsEqual(t, x, y, depth);
   return x === y;
@@ -97,7 +100,7 @@ function firstDifference(t: Thread, x: readonly Value[], y: readonly Value[], de
 
 function isSubset(t: Thread, x: StarlarkSet, y: StarlarkSet): boolean {
   t.charge(x.size);
-  return x.elements().every((e) => y.has(e));
+  return x.elements().every((e) => y.has(e, t));
 }
 
 function compareDepth(t: Thread, op: Comparison, x: Value, y: Value, depth: number): boolean {

@@ -3,7 +3,6 @@
  * Map's; keys that change by it are kept beside.
  */
 import { fault, overLimit } from "../errors.ts";
-import type { Thread } from "../thread.ts";
 import { Builtin, Bytes, Float, Fn, FROZEN, StarlarkObject, Struct, Tuple, type Value } from "./values.ts";
 
 /** Nesting and number of values inside a key. */
@@ -12,15 +11,33 @@ const MAX_KEY_NODES = 100_000;
 /** Bytes an entry takes besides the text of a compound key. */
 const ENTRY_BYTES = 64;
 
+/** From this length on, text in a key costs steps. */
+const LONG_TEXT = 1000;
+
 /** No Starlark string holds a unit above 0xff, so these start keys that no string can equal. */
 const TUPLE_MARK = "\u0100";
 const BYTES_MARK = "\u0101";
+const INT_MARK = "\u0102";
 
-/** The Map key of a value. Fails for values that cannot be hashed. Work on compound keys is charged to the thread. */
-export function keyOf(x: Value, t?: Thread): Value {
+/** What pays for the work on keys: a thread, or the host's part of a call. */
+export interface Meter {
+  charge(steps: number): void;
+  alloc(bytes: number): void;
+}
+
+/** The Map key of a value. Fails for values that cannot be hashed. Work on long keys is charged to the meter, if there is one. */
+export function keyOf(x: Value, t: Meter | null): Value {
+  if (typeof x === "string") {
+    if (x.length > LONG_TEXT) t?.charge(x.length >> 6);
+    return x;
+  }
+  if (typeof x === "bigint") return bigKey(x, t);
   if (typeof x !== "object" || x === null) return x;
-  if (x instanceof Float) return floatKey(x.v);
-  if (x instanceof Bytes) return BYTES_MARK + x.s;
+  if (x instanceof Float) return floatKey(x.v, t);
+  if (x instanceof Bytes) {
+    if (x.s.length > LONG_TEXT) t?.charge(x.s.length >> 6);
+    return BYTES_MARK + x.s;
+  }
   if (x instanceof Tuple || x instanceof Struct) return new KeyText(t).of(x);
   if (x instanceof Fn || x instanceof Builtin) return x;
   throw fault(unhashable(x));
@@ -31,17 +48,24 @@ function unhashable(x: StarlarkObject): string {
   return type === "list" || type === "dict" || type === "set" ? `unhashable type: ${type}` : `unhashable: ${type}`;
 }
 
-function floatKey(v: number): Value {
+/** A Map hashes a bigint by its lowest digit alone, so that keys made on purpose would all collide; their text does not. */
+function bigKey(x: bigint, t: Meter | null): string {
+  const text = INT_MARK + x.toString(16);
+  if (text.length > LONG_TEXT) t?.charge(text.length >> 4);
+  return text;
+}
+
+function floatKey(v: number, t: Meter | null): Value {
   if (!Number.isInteger(v)) return v;
-  return Number.isSafeInteger(v) ? v + 0 : BigInt(v);
+  return Number.isSafeInteger(v) ? v + 0 : bigKey(BigInt(v), t);
 }
 
 /** An injective text of a tuple or struct. */
 class KeyText {
-  private readonly t: Thread | undefined;
+  private readonly t: Meter | null;
   private nodes = 0;
 
-  constructor(t: Thread | undefined) {
+  constructor(t: Meter | null) {
     this.t = t;
   }
 
@@ -52,14 +76,11 @@ class KeyText {
   private text(x: Value, depth: number): string {
     if (depth > MAX_KEY_DEPTH) throw overLimit("depth", "key is nested too deeply");
     if (++this.nodes > MAX_KEY_NODES) throw overLimit("size", "key is too large");
-    if (typeof x === "string") {
-      this.t?.alloc(x.length);
-      return `s${x.length}:${x}`;
-    }
+    this.t?.charge(1);
+    if (typeof x === "string") return `s${this.measured(x)}`;
     if (x === null) return "N";
     if (typeof x === "boolean") return x ? "T" : "F";
-    if (typeof x === "number" || typeof x === "bigint") return `${x};`;
-    this.t?.charge(1);
+    if (typeof x === "number") return `${x};`;
     this.t?.alloc(16);
     if (x instanceof Tuple) {
       let out = "(";
@@ -67,13 +88,19 @@ class KeyText {
       return `${out})`;
     }
     if (x instanceof Struct) {
-      let out = `{${x.constructorName.length}:${x.constructorName}`;
-      for (const [k, v] of x.fields) out += `${k.length}:${k}${this.text(v, depth + 1)}`;
+      let out = `{${this.measured(x.constructorName)}`;
+      for (const [k, v] of x.fields) out += `${this.measured(k)}${this.text(v, depth + 1)}`;
       return `${out}}`;
     }
-    if (x instanceof Bytes) return `b${x.s.length}:${x.s}`;
-    const key = keyOf(x);
+    if (x instanceof Bytes) return `b${this.measured(x.s)}`;
+    const key = keyOf(x, this.t);
     return key instanceof StarlarkObject ? `@${identity(key)};` : `${String(key)};`;
+  }
+
+  private measured(s: string): string {
+    this.t?.charge(s.length >> 6);
+    this.t?.alloc(s.length);
+    return `${s.length}:${s}`;
   }
 }
 
@@ -132,19 +159,12 @@ export class Dict extends StarlarkObject {
     return this.table().size;
   }
 
-  get(key: Value, t?: Thread): Value | undefined {
-    if (this.lazy !== null) return this.lazyGet(key);
-    if (typeof key !== "object" || key === null) return this.m.get(key);
-    // As in starlark-go, nothing is hashed to look into an empty table.
-    return this.m.size === 0 ? undefined : this.m.get(keyOf(key, t));
-  }
-
-  private lazyGet(key: Value): Value | undefined {
-    const k = keyOf(key);
+  get(key: Value, t: Meter | null): Value | undefined {
+    const k = keyOf(key, t);
     const known = this.m.get(k);
-    if (known !== undefined || typeof k !== "string" || this.lazy === null) return known;
-    const v = this.lazy.get(k);
-    if (v !== undefined) this.m.set(k, v);
+    if (this.lazy === null || known !== undefined || typeof key !== "string") return known;
+    const v = this.lazy.get(key);
+    if (v !== undefined) this.m.set(key, v);
     return v;
   }
 
@@ -154,7 +174,7 @@ export class Dict extends StarlarkObject {
   }
 
   /** Inserts or replaces. Returns the bytes to charge for a new entry, 0 if the key was there. */
-  set(key: Value, value: Value, t?: Thread): number {
+  set(key: Value, value: Value, t: Meter | null): number {
     if (this.lock !== 0) this.checkMutable("insert into");
     const m = this.table();
     const before = m.size;
@@ -169,9 +189,10 @@ export class Dict extends StarlarkObject {
   }
 
   /** Removes and returns the value, or undefined. */
-  delete(key: Value, t?: Thread): Value | undefined {
+  delete(key: Value, t: Meter | null): Value | undefined {
     this.checkMutable("delete from");
     const m = this.table();
+    // As in starlark-go, nothing is hashed to delete from an empty table.
     if (m.size === 0) return undefined;
     const k = keyOf(key, t);
     const v = m.get(k);
@@ -228,9 +249,10 @@ export class StarlarkSet extends StarlarkObject {
     return "set";
   }
 
+  /** A set that the host makes. */
   static of(elements: Iterable<Value>): StarlarkSet {
     const set = new StarlarkSet();
-    for (const x of elements) set.add(x);
+    for (const x of elements) set.add(x, null);
     return set;
   }
 
@@ -238,8 +260,8 @@ export class StarlarkSet extends StarlarkObject {
     return this.m.size;
   }
 
-  has(x: Value, t?: Thread): boolean {
-    return this.m.size !== 0 && this.m.has(keyOf(x, t));
+  has(x: Value, t: Meter | null): boolean {
+    return this.m.has(keyOf(x, t));
   }
 
   checkMutable(verb: string): void {
@@ -247,7 +269,7 @@ export class StarlarkSet extends StarlarkObject {
   }
 
   /** Adds an element unless an equal one is there. Returns the bytes to charge, 0 for no change. */
-  add(x: Value, t?: Thread): number {
+  add(x: Value, t: Meter | null): number {
     if (this.lock !== 0) this.checkMutable("insert into");
     const k = keyOf(x, t);
     if (this.m.has(k)) return 0;
@@ -255,9 +277,9 @@ export class StarlarkSet extends StarlarkObject {
     return entryCost(k, x);
   }
 
-  delete(x: Value): boolean {
+  delete(x: Value, t: Meter | null): boolean {
     this.checkMutable("delete from");
-    return this.m.delete(keyOf(x));
+    return this.m.size !== 0 && this.m.delete(keyOf(x, t));
   }
 
   clear(): void {

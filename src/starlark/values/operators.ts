@@ -91,7 +91,7 @@ export function sub(t: Thread, x: Value, y: Value): Value {
   if (x instanceof StarlarkSet && y instanceof StarlarkSet) {
     return newSet(
       t,
-      x.elements().filter((e) => !y.has(e)),
+      x.elements().filter((e) => !y.has(e, t)),
     );
   }
   throw unknown(x, "-", y);
@@ -207,7 +207,7 @@ export function and(t: Thread, x: Value, y: Value): Value {
   if (x instanceof StarlarkSet && y instanceof StarlarkSet) {
     return newSet(
       t,
-      x.elements().filter((e) => y.has(e)),
+      y.elements().filter((e) => x.has(e, t)),
     );
   }
   throw unknown(x, "&", y);
@@ -216,7 +216,7 @@ export function and(t: Thread, x: Value, y: Value): Value {
 export function xor(t: Thread, x: Value, y: Value): Value {
   if (isInt(x) && isInt(y)) return xorInt(t, x, y);
   if (x instanceof StarlarkSet && y instanceof StarlarkSet) {
-    return newSet(t, [...x.elements().filter((e) => !y.has(e)), ...y.elements().filter((e) => !x.has(e))]);
+    return newSet(t, [...x.elements().filter((e) => !y.has(e, t)), ...y.elements().filter((e) => !x.has(e, t))]);
   }
   throw unknown(x, "^", y);
 }
@@ -277,7 +277,9 @@ function bytesHas(t: Thread, s: string, x: Value): boolean {
   t.charge(s.length >> 6);
   if (x instanceof Bytes) return s.includes(x.s);
   if (!isInt(x)) throw fault(`'in bytes' requires bytes or int as left operand, not ${typeOf(x)}`);
-  if (x < 0 || x > 255) throw fault(`int in bytes: ${x} out of range`);
+  if (x < 0 || x > 255) {
+    throw fault(`int in bytes: ${x} out of range (want value in unsigned 8-bit range)`);
+  }
   return s.includes(String.fromCharCode(Number(x)));
 }
 

@@ -29,10 +29,7 @@ export function getIndex(t: Thread, x: Value, y: Value): Value {
 
 function indexable(x: Value): boolean {
   return (
-    typeof x === "string" ||
-    x instanceof Bytes ||
-    x instanceof Range ||
-    (x instanceof StringView && x.unit !== "codepoint")
+    typeof x === "string" || x instanceof Bytes || x instanceof Range || (x instanceof StringView && x.unit === "elem")
   );
 }
 
@@ -44,7 +41,7 @@ function elementAt(x: Value, y: Value, n: number): Value {
   if (x instanceof List || x instanceof Tuple) return x.a[at] ?? null;
   if (x instanceof Range) return x.at(at);
   if (x instanceof Bytes) return new Bytes(x.s[at] ?? "");
-  if (x instanceof StringView) return x.ords || x.unit === "byte" ? x.s.charCodeAt(at) : (x.s[at] ?? "");
+  if (x instanceof StringView) return x.ords ? x.s.charCodeAt(at) : (x.s[at] ?? "");
   throw fault(`unhandled index operation ${typeOf(x)}[int]`);
 }
 

@@ -24,7 +24,7 @@ export function lengthOf(x: Value): number {
   if (x instanceof Dict || x instanceof StarlarkSet) return x.size;
   if (x instanceof Bytes) return x.s.length;
   if (x instanceof Range) return x.length;
-  if (x instanceof StringView && x.unit !== "codepoint") return x.s.length;
+  if (x instanceof StringView && x.unit === "elem") return x.s.length;
   return -1;
 }
 

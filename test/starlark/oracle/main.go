@@ -4,14 +4,13 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
 	"os"
 	"strings"
 
-	"go.starlark.net/resolve"
+	starjson "go.starlark.net/lib/json"
 	"go.starlark.net/starlark"
-	"go.starlark.net/starlarkjson"
 	"go.starlark.net/starlarkstruct"
+	"go.starlark.net/syntax"
 )
 
 func catch(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
@@ -26,14 +25,20 @@ func freeze(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []st
 	return starlark.None, nil
 }
 
-func run(source string) map[string]string {
+func run(source string) (answer map[string]string) {
 	var out strings.Builder
+	// A few calls without arguments panic inside starlark-go.
+	defer func() {
+		if r := recover(); r != nil {
+			answer = map[string]string{"out": "", "error": "panic"}
+		}
+	}()
 	thread := &starlark.Thread{Print: func(_ *starlark.Thread, msg string) { out.WriteString(msg + "\n") }}
 	thread.SetMaxExecutionSteps(5000000)
-	_, err := starlark.ExecFile(thread, "program.star", source, starlark.StringDict{
+	_, err := starlark.ExecFileOptions(&syntax.FileOptions{Set: true}, thread, "program.star", source, starlark.StringDict{
 		"catch":  starlark.NewBuiltin("catch", catch),
 		"freeze": starlark.NewBuiltin("freeze", freeze),
-		"json":   starlarkjson.Module,
+		"json":   starjson.Module,
 		"struct": starlark.NewBuiltin("struct", starlarkstruct.Make),
 	})
 	message := ""
@@ -47,19 +52,18 @@ func run(source string) map[string]string {
 }
 
 func main() {
-	resolve.AllowSet = true
-	resolve.AllowLambda = true
-	resolve.AllowNestedDef = true
-	resolve.AllowFloat = true
-	resolve.AllowBitwise = true
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(make([]byte, 1<<20), 1<<26)
+	out := bufio.NewWriter(os.Stdout)
+	defer out.Flush()
+	answers := json.NewEncoder(out)
 	for in.Scan() {
 		var source string
 		if err := json.Unmarshal(in.Bytes(), &source); err != nil {
 			panic(err)
 		}
-		answer, _ := json.Marshal(run(source))
-		fmt.Println(string(answer))
+		if err := answers.Encode(run(source)); err != nil {
+			panic(err)
+		}
 	}
 }
