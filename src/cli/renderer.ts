@@ -90,8 +90,10 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           break;
         }
         case "Error": {
-          const { reason, message: detail, terminal: final } = event.payload;
-          if (final || activity) message(final ? "red" : "yellow", `${final ? "✗" : "…"} ${reason}: ${detail}`);
+          const { reason, message: detail, terminal: final, retry, retry_after_ms = 0 } = event.payload;
+          const again = retry && ` Retry ${retry.attempt} of ${retry.of} in ${(retry_after_ms / 1000).toFixed(1)} s.`;
+          if (final || activity)
+            message(final ? "red" : "yellow", `${final ? "✗" : "…"} ${reason}: ${detail}${again ?? ""}`);
           break;
         }
         case "ModelWaiting": {

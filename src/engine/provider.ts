@@ -34,7 +34,14 @@ export type ModelEvent =
   /** An explicit end-of-turn signal. */
   | { readonly type: "yield"; readonly block: number; readonly reason?: string }
   /** What was written so far is void; the request is made again after the wait. */
-  | { readonly type: "retrying"; readonly reason: Reason; readonly message: string; readonly retryAfterMs: number }
+  | {
+      readonly type: "retrying";
+      readonly reason: Reason;
+      readonly message: string;
+      readonly retryAfterMs: number;
+      /** Which attempt comes next, and how many there are; absent where something else is tried. */
+      readonly retry?: { readonly attempt: number; readonly of: number };
+    }
   /** The request is made again with another model of the fallback chain. */
   | { readonly type: "model_changed"; readonly model: string; readonly previous: string }
   /** Nothing has come for so long; without a sign of the model the call ends after what is left. */

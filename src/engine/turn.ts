@@ -314,8 +314,9 @@ async function requestStep(
         calls = [];
         texts.length = 0;
         yielded = false;
-        const { reason, message, retryAfterMs } = event;
-        tellLater(bus.publish("Error", { turn, step, reason, message, terminal: false, retry_after_ms: retryAfterMs }));
+        const { reason, message, retryAfterMs: retry_after_ms, retry } = event;
+        const error = { turn, step, reason, message, terminal: false, retry_after_ms, ...defined({ retry }) };
+        tellLater(bus.publish("Error", error));
         break;
       }
       case "waiting": {

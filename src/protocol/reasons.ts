@@ -238,6 +238,12 @@ export const reasons = {
   CredentialHelperFailed: row(503, -32603, 1, "The process that holds the keys does not work: <detail>."),
   CredentialStoreFailed: row(500, -32603, 2, "The stored keys cannot be used: <detail>"),
   UnknownModel: row(400, -32602, 2, "<detail>"),
+  QuotaExceeded: row(
+    402,
+    -32603,
+    1,
+    "The account at <provider> is used up: <detail>. Add credit there, or choose another model.",
+  ),
   ProviderUnauthorized: row(401, -32603, 1, "<provider> refused the key (HTTP <status>). Check <variable>."),
   ProviderRefused: row(502, -32603, 1, "<provider> refused the request (HTTP <status>): <detail>"),
   ProviderUnavailable: row(503, -32603, 1, "<provider> is not available (<detail>)."),

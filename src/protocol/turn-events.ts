@@ -133,5 +133,8 @@ export const turnEvents = {
       .boolean()
       .describe("True ends the turn. False voids what its step has written so far; it is tried again."),
     retry_after_ms: z.number().nonnegative().optional(),
+    retry: wire({ attempt: z.int().positive(), of: z.int().positive() })
+      .optional()
+      .describe("Which retry comes next, and how many there may be."),
   }).describe("Something failed."),
 } as const;

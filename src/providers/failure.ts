@@ -61,6 +61,7 @@ export function statusFailure(
     return detail === "" ? base : { ...base, message: `${base.message} ${detail}` };
   }
   const waitMs = retryAfterMs(headers, nowMs);
+  if (status === 402 || QUOTA_CODES.has(code ?? "")) return noQuota(peer, detail);
   if (status === 429) return rateLimited(peer, detail, waitMs);
   if (status === 408 || status === 409 || status >= 500) return unavailable(peer, `HTTP ${status}`, detail, waitMs);
   if (code === "context_length_exceeded") return overflow(peer, detail);
@@ -82,6 +83,9 @@ export function eventFailure(peer: Peer, error: unknown): Failure {
     case "server_error":
     case "internal_error":
       return unavailable(peer, code, detail, undefined);
+    case "insufficient_quota":
+    case "billing_error":
+      return noQuota(peer, detail);
     case "rate_limit_error":
     case "rate_limit_exceeded":
       return rateLimited(peer, detail, undefined);
@@ -132,6 +136,13 @@ function retryAfterMs(headers: IncomingHttpHeaders, nowMs: number): number | und
   // By the clock of the server that names the time, where it tells: ours may be wrong.
   const serverMs = Date.parse(headers.date ?? "");
   return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - (Number.isNaN(serverMs) ? nowMs : serverMs));
+}
+
+/** Of 429 and other statuses that mean an empty account, which no wait fills. */
+const QUOTA_CODES: ReadonlySet<string> = new Set(["insufficient_quota", "billing_not_active", "billing_error"]);
+
+function noQuota(peer: Peer, detail: string): Failure {
+  return failure("QuotaExceeded", false, { provider: peer.name, detail: detail === "" ? "no more credit" : detail });
 }
 
 function rateLimited(peer: Peer, detail: string, waitMs: number | undefined): Failure {

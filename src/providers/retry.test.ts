@@ -43,11 +43,12 @@ describe("withRetry", () => {
     const inner = scripted([busy, busy, busy, done]);
     const provider = withRetry(inner, defaultRetryPolicy, { clock, random: zeroRandom });
     const { value, tookMs } = await settle(clock, callModel(provider, request));
-    const waits = [125, 250, 500].map((retryAfterMs) => ({
+    const waits = [125, 250, 500].map((retryAfterMs, index) => ({
       type: "retrying",
       reason: "ProviderUnavailable",
       message: "busy",
       retryAfterMs,
+      retry: { attempt: index + 1, of: 3 },
     }));
     expect(value).toEqual({ events: waits, outcome: done });
     expect(tookMs).toBe(875);

@@ -50,7 +50,8 @@ export function withRetry(
         retryMaxTokens === undefined
           ? outcome.message
           : `The response hit its limit of output tokens; asking again with ${retryMaxTokens}.`;
-      call.emit({ type: "retrying", reason: outcome.reason, message, retryAfterMs: waitMs });
+      const retry = { attempt: retries + 1, of: policy.maxRetries };
+      call.emit({ type: "retrying", reason: outcome.reason, message, retryAfterMs: waitMs, retry });
       if (waitMs > 0) await ports.clock.sleep(waitMs, call.signal);
       if (call.signal.aborted) return cancelled(outcome);
       spent = outcome;

@@ -49,6 +49,7 @@ describe.each(families)("$model", ({ model, path }) => {
     [408, "ProviderUnavailable", true],
     [409, "ProviderUnavailable", true],
     [429, "RateLimited", true],
+    [402, "QuotaExceeded", false],
     [500, "ProviderUnavailable", true],
     [529, "ProviderUnavailable", true],
     [400, "ProviderRefused", false],
@@ -57,6 +58,14 @@ describe.each(families)("$model", ({ model, path }) => {
     const outcome = await answer({ type: "http", status, body: error("some_error", "said so") });
     expect(outcome).toMatchObject({ type: "failed", reason, retryable });
     expect(outcome).toHaveProperty("message", expect.stringContaining("said so"));
+  });
+
+  test("an empty account is not waited for, whatever the status says", async () => {
+    const body = JSON.stringify({ error: { code: "insufficient_quota", type: "insufficient_quota", message: "pay" } });
+    expect(await answer({ type: "http", status: 429, body })).toMatchObject({
+      reason: "QuotaExceeded",
+      retryable: false,
+    });
   });
 
   test("an unauthorized answer names the variable", async () => {

@@ -34,6 +34,7 @@ describe.each([
     reason: "OutputTruncated",
     message: `The response hit its limit of output tokens; asking again with ${to}.`,
     retryAfterMs: 0,
+    retry: { attempt: 1, of: 3 },
   });
 
   test("is asked for again with twice the cap; both are paid", async () => {
