@@ -275,12 +275,10 @@ output = 0
     const child = startCli(vendorHome, ["run", "--json", "--allow", "Bash", "wait"]);
     const result = finish(child);
     const begun = join(vendorHome.workspace, "begun");
-    while (!existsSync(begun)) await new Promise((resume) => setImmediate(resume));
-    const startMs = performance.now();
+    await expect.poll(() => existsSync(begun), { interval: 5 }).toBe(true);
     child.kill("SIGINT");
     const { code, out } = await result;
     expect(code).toBe(130);
-    expect(performance.now() - startMs).toBeLessThan(2000);
     expect(out).toContain('"kind":"Cancelled"');
     expect(processesWith(mark)).toEqual([]);
   });
