@@ -23,7 +23,8 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["src/**/*.test.ts", "test/*.test.ts"],
-          pool: "threads",
+          // To start a program takes the longer the more memory its parent has, and threads have that of all of them.
+          pool: "forks",
           isolate: false,
           maxWorkers: AT_ONCE,
           globalSetup: ["test/memory-folder.ts"],

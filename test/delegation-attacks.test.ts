@@ -139,7 +139,7 @@ test("a model that is a file cannot be named by a request", async () => {
   expect(rig.results()).toEqual([expect.stringContaining("a scenario, which a request cannot name")]);
 });
 
-describe("a cancel is over within a second", () => {
+describe("a cancel waits for nobody", () => {
   test.each([
     ["delegation.post_verify", "sync"],
     ["delegation.post", "sync"],
@@ -148,7 +148,10 @@ describe("a cancel is over within a second", () => {
   ])("while a hook on %s of a delegate that works %s is asked", async (event, mode) => {
     const asked = mode === "sync" ? "delegate" : "delegate_async";
     const rig = await createDelegationRig(
-      { ...scout, ".harness/hooks/slow.md": hook(event, 'log.info("asked")', "sleep(12)", "return allow()") },
+      {
+        ...scout,
+        ".harness/hooks/slow.md": hook(event, 'log.info("asked")', "sleep(12)", 'log.info("awake")', "return allow()"),
+      },
       {
         root: [delegates({ agent: "scout", task: "x" }, asked), makes(["task.await", {}]), says],
         scout: [answers("x")],
@@ -156,10 +159,9 @@ describe("a cancel is over within a second", () => {
     );
     const sent = rig.send("go");
     await rig.anywhere("ScriptLogged");
-    const startMs = performance.now();
     await rig.submit({ kind: "CancelTurn" });
     await sent;
-    expect(performance.now() - startMs).toBeLessThan(2_000);
+    expect(rig.allOf("ScriptLogged").map(({ message }) => message)).toEqual(["asked"]);
     expect(rig.of("DelegationEnded")).toHaveLength(1);
   });
 });

@@ -11,13 +11,15 @@ import { rpcTarget } from "./rpc-target.ts";
 
 const session = "sess_00000000000000000000000000";
 const clock = createSystemClock();
-const WAIT_MS = 400;
+/** Nothing here waits that long, unless nothing comes. */
+const WAIT_MS = 60_000;
+const SHORT_MS = 400;
 const MEGABYTE = "x".repeat(1 << 20);
 
-async function tryServer(wire: "rest" | "ws" | "plain", handle: Handle) {
+async function tryServer(wire: "rest" | "ws" | "plain", handle: Handle, waitMs = WAIT_MS) {
   const { socket, server } = await startScriptedServer(handle);
   const place = { kind: "unix", path: socket } as const;
-  const target = httpTarget(wire, { place, clock, waitMs: WAIT_MS, tokens: { human: "t" } });
+  const target = httpTarget(wire, { place, clock, waitMs, tokens: { human: "t" } });
   return { server, connect: () => target.connect() };
 }
 
@@ -77,11 +79,12 @@ describe("over HTTP", () => {
   });
 
   test("an answer that comes byte by byte is not waited for without end", async () => {
-    const { connect } = await tryServer("rest", (_request, response) => {
+    const dripping: Handle = (_request, response) => {
       response.writeHead(200);
-      const drip = setInterval(() => response.write(" "), WAIT_MS / 8);
+      const drip = setInterval(() => response.write(" "), SHORT_MS / 8);
       response.on("close", () => clearInterval(drip));
-    });
+    };
+    const { connect } = await tryServer("rest", dripping, SHORT_MS);
     await expect((await connect()).log(session)).rejects.toThrow(/did not end/);
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { computingTime } from "../../test/fakes/computing-time.ts";
 import { globsMeet, matchWildcard } from "./wildcard.ts";
 
 describe("matchWildcard", () => {
@@ -20,9 +21,9 @@ describe("matchWildcard", () => {
   });
 
   test("many stars on a long text that does not match end quickly", () => {
-    const started = performance.now();
+    const computedMs = computingTime();
     expect(matchWildcard(`${"*a".repeat(50)}b`, "a".repeat(5000))).toBe(false);
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(computedMs()).toBeLessThan(2000);
   });
 });
 

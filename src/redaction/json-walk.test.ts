@@ -1,5 +1,6 @@
 /** JSON values: strings and keys, and fields whose name decides. */
 import { describe, expect, test } from "vitest";
+import { computingTime } from "../../test/fakes/computing-time.ts";
 import { createRedactor } from "./index.ts";
 import { fillExample } from "./rule.ts";
 
@@ -80,10 +81,10 @@ describe("redactJson", () => {
     const values = Array.from({ length: 2_000 }, (_, index) => `${index}`.padStart(4, "0"));
     const token = fillExample("<a32>");
     const name = `${"k ".repeat(50_000)}api_token`;
-    const start = performance.now();
+    const computedMs = computingTime();
     const { value } = redactor.redactJson({ [name]: [...values, token] });
     // Far above what it takes, and far below what reading 200 MB would take.
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(computedMs()).toBeLessThan(1_000);
     expect(value[name]?.at(-1)).toBe("«redacted:api-key»");
   });
 

@@ -3,6 +3,7 @@
 import { inspect } from "node:util";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
+import { computingTime } from "../../test/fakes/computing-time.ts";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { compileUserPatterns, createRedactor, type Redactor, type RedactorOptions, type UserPattern } from "./index.ts";
 import { fillExample } from "./rule.ts";
@@ -288,17 +289,17 @@ describe("time", () => {
     ["addresses", "http://a:b@"],
   ])("1 MB of %s does not blow up", (_, piece) => {
     const text = fill(piece);
-    const start = performance.now();
+    const computedMs = computingTime();
     redactor.redact(text);
-    expect(performance.now() - start).toBeLessThan(3_000);
+    expect(computedMs()).toBeLessThan(3_000);
   });
 });
 
 test("many secrets on one long line are told at their places in linear time", () => {
   const text = `first\n${`${pat} in a text of some length, `.repeat(90_000)}`;
-  const start = performance.now();
+  const computedMs = computingTime();
   const findings = redactor.explain(text);
-  expect(performance.now() - start).toBeLessThan(3_000);
+  expect(computedMs()).toBeLessThan(3_000);
   expect(findings).toHaveLength(90_000);
   expect(findings[1]).toEqual({ kind: "github-pat", line: 2, column: pat.length + 28 });
 });

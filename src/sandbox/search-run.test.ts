@@ -9,12 +9,12 @@ import { createTemporaryWorkspace, type TemporaryWorkspace } from "../../test/fa
 import { createTestSandbox, hasSandbox } from "../../test/fakes/test-sandbox.ts";
 
 const NEVER = new AbortController().signal;
-const SWAPPING_MS = 2_000;
+const SEARCHES = 25;
 /** A folder and links in its place, over and over: to a folder outside and to one that is hidden. Ends by itself. */
 const SWAP = `
   const fs = require("node:fs");
   process.chdir(process.argv[1]);
-  const untilMs = Date.now() + 15_000;
+  const untilMs = Date.now() + 120_000;
   for (let round = 0; Date.now() < untilMs; round++) {
     fs.renameSync("folder", "aside");
     fs.symlinkSync(round % 2 ? "../outside" : "own", "folder");
@@ -70,12 +70,11 @@ describe.runIf(hasSandbox)("the search of this program", () => {
     await once(swapper.stdout, "data");
     const read = createReader(workspace);
     let found = 0;
-    for (const untilMs = Date.now() + SWAPPING_MS; Date.now() < untilMs; ) {
+    for (let searches = 0; searches < SEARCHES || found === 0; searches++) {
       const { said } = await read(["--no-messages", "--no-filename", "needle", "./"]);
       expect(said).not.toContain("SECRET");
       if (said.includes("plain")) found += 1;
     }
-    expect(found).toBeGreaterThan(0);
   });
 
   test("knows what is ignored above the workspace and everywhere", async () => {

@@ -1,5 +1,6 @@
 /** The pure built-ins, as scripts use them. */
 import { describe, expect, test } from "vitest";
+import { computingTime } from "../../test/fakes/computing-time.ts";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { createScriptRig } from "../../test/fakes/script-rig.ts";
 
@@ -105,9 +106,9 @@ test.each([
 });
 
 test("a hostile pattern takes linear time", async () => {
-  const started = performance.now();
+  const computedMs = computingTime();
   expect(await rig().evaluate("re.match('(a+)+$', 'a' * 50000 + 'b')")).toBeNull();
-  expect(performance.now() - started).toBeLessThan(2_000);
+  expect(computedMs()).toBeLessThan(2_000);
 });
 
 test("uuids are of their version and v7 begins with the time", async () => {

@@ -18,13 +18,13 @@ function createFiles(): { readonly root: string } {
   return { root };
 }
 
-const SWAPPING_MS = 2_000;
+const ROUNDS = 300;
 /** Two links, each replaced in one step, over and over: to what is for everybody and to what is hidden. Ends by itself. */
 const SWAP = `
   const fs = require("node:fs");
   process.chdir(process.argv[1]);
   const swap = (name, target) => { fs.symlinkSync(target, "next"); fs.renameSync("next", name); };
-  const untilMs = Date.now() + 15_000;
+  const untilMs = Date.now() + 120_000;
   for (let round = 0; Date.now() < untilMs; round++) {
     swap("file", round % 2 ? "token" : "plain");
     swap("folder", round % 2 ? "state/harness" : "open");
@@ -90,8 +90,8 @@ test("a link that is swapped all the time never leads to a hidden file", async (
     );
   };
   const text = async (path: string) => Buffer.from(await rest.read(path, 100)).toString();
-  const untilMs = performance.now() + SWAPPING_MS;
-  while (performance.now() < untilMs) {
+  const all = new Set<unknown>(["for everybody", "for everybody".length, 1, "AccessDenied"]);
+  for (let round = 0; round < ROUNDS || !all.isSubsetOf(seen); round++) {
     for (const path of ["file", "folder/token"]) {
       await see(text(path));
       await see(rest.stat(path).then((info) => info?.sizeBytes));
@@ -100,5 +100,5 @@ test("a link that is swapped all the time never leads to a hidden file", async (
   }
   // A link that changes too often while it is opened is taken for one that leads outside.
   seen.delete("OutsideWorkspace");
-  expect(seen).toEqual(new Set(["for everybody", "for everybody".length, 1, "AccessDenied"]));
+  expect(seen).toEqual(all);
 });

@@ -44,10 +44,12 @@ export interface ProcessesOptions {
   readonly root: string;
   /** Where the allowlisted variables are taken from. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Default: that of the system. */
+  readonly clock?: Clock;
 }
 
 export function createProcesses(options: ProcessesOptions): ProcessPort {
-  const clock = createSystemClock();
+  const { clock = createSystemClock() } = options;
 
   return {
     async run(spec, signal) {

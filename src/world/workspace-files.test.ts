@@ -11,6 +11,7 @@ import {
 import { link } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { computingTime } from "../../test/fakes/computing-time.ts";
 import { reasonOf } from "../../test/fakes/effect-reason.ts";
 import { createTemporaryWorkspace, type TemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
 import { EffectError, type FilePort } from "../base/ports.ts";
@@ -374,11 +375,11 @@ describe("a path of very many parts", () => {
     mkdirSync(join(root, "x"));
     symlinkSync("../nowhere/yet", join(root, "x", "link"));
     const deep = `${"a/".repeat(1900)}b`;
-    const startedMs = performance.now();
+    const computedMs = computingTime();
     for (let times = 0; times < 20; times++) expect(await ports.files.locate(deep)).toBe(deep);
     expect(await ports.files.locate(`x/link/${deep}`)).toBe(`nowhere/yet/${deep}`);
     // It took half a second each when every part was looked at.
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    expect(computedMs()).toBeLessThan(2_000);
   });
 
   test("is not there when it is too long for the system, and outside it is outside", async () => {

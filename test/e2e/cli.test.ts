@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { parseEvent } from "#protocol/schemas";
+import { callCli } from "../fakes/cli-call.ts";
 import { type CliHome, createCliHome, finish, runCli, startCli } from "../fakes/cli-process.ts";
 import { launcher } from "../fakes/launcher.ts";
 import { processesWith } from "../fakes/marked-processes.ts";
@@ -49,7 +50,7 @@ describe("without a model and a key", () => {
   });
 
   test("deploy refuses instead of falling back", async () => {
-    const { code, out, err } = await runCli(home, ["deploy", "--input", "x"]);
+    const { code, out, err } = await callCli(home, ["deploy", "--input", "x"]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain("ModelNotConfigured");
   });
@@ -65,7 +66,7 @@ describe("usage", () => {
   test.each([["--help"], ["help"], ["run", "--help"], ["deploy", "--help"], ["models", "--help"], ["cost", "--help"]])(
     "%s %s prints help and exits 0",
     async (...args) => {
-      const { code, out } = await runCli(home, args);
+      const { code, out } = await callCli(home, args);
       expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining("Usage: harness") });
     },
   );
@@ -90,7 +91,7 @@ describe("usage", () => {
     [["sandbox", "check", "--cwd", "missing"], "there is no folder"],
     [["cost", "--session", "sess_x"], "There is no session"],
   ])("%j is exit 2 and says what to do", async (args, message) => {
-    const { code, out, err } = await runCli(home, args);
+    const { code, out, err } = await callCli(home, args);
     expect(err).toContain(message);
     expect({ code, out }).toEqual({ code: 2, out: "" });
   });
@@ -99,7 +100,7 @@ describe("usage", () => {
     [["undo", "--cwd", "missing"], "there is no folder"],
     [["run", "--modle", "x", "hi"], "unknown option '--modle'"],
   ])("%j --json ends with the same on standard output", async (args, message) => {
-    const { code, out } = await runCli(home, [...args, "--json"]);
+    const { code, out } = await callCli(home, [...args, "--json"]);
     expect(JSON.parse(out)).toEqual({
       error: { reason: "UsageInvalid", message: expect.stringMatching(new RegExp(`^${message}`)), exit_code: code },
     });
@@ -114,14 +115,14 @@ describe("usage", () => {
 
   test("an unknown key warns with the nearest one and does not stop", async () => {
     home.configure("max_stepz = 5\n");
-    const { code, err } = await runCli(home, ["run", "hello"]);
+    const { code, err } = await callCli(home, ["run", "hello"]);
     expect(code).toBe(0);
     expect(err).toMatch(/config\.toml:1: unknown key "max_stepz" is ignored\. Did you mean "max_steps"\?/);
   });
 
   test("a malformed scenario tells every problem with its line", async () => {
     home.put("bad.yaml", "name: bad\nrules:\n  - wen: {input: x}\n    reply: [{txt: hi}]\n");
-    const { code, err } = await runCli(home, ["run", "--model", "scripted:./bad.yaml", "hi"]);
+    const { code, err } = await callCli(home, ["run", "--model", "scripted:./bad.yaml", "hi"]);
     expect(code).toBe(2);
     expect(err).toMatch(/bad\.yaml:3:/);
     expect(err).toMatch(/bad\.yaml:4:/);
@@ -131,7 +132,7 @@ describe("usage", () => {
 describe("a real wire", () => {
   test("--json prints canonical events, in order, that a client can parse", async () => {
     const { home: vendorHome } = await withVendor(text("hi there"));
-    const { code, out } = await runCli(vendorHome, ["run", "--json", "hello"]);
+    const { code, out } = await callCli(vendorHome, ["run", "--json", "hello"]);
     expect(code).toBe(0);
     const events = out
       .trimEnd()
@@ -173,7 +174,7 @@ describe("a real wire", () => {
 
   test("deploy --dry-run prints the plan and calls nobody", async () => {
     const { vendor, home: vendorHome } = await withVendor();
-    const { code, out } = await runCli(vendorHome, ["deploy", "--dry-run"]);
+    const { code, out } = await callCli(vendorHome, ["deploy", "--dry-run"]);
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
       model: "openai:mock-model",
@@ -211,7 +212,7 @@ describe("a real wire", () => {
     ["an unknown finish reason", { type: "message", blocks: [], stop: "tired" }, "UnknownFinishReason"],
   ])("a provider that answers %s is exit 1 with the reason, and recorded", async (_name, reply, reason) => {
     const { home: vendorHome } = await withVendor(reply);
-    const { code, out } = await runCli(vendorHome, ["run", "--json", "hello"]);
+    const { code, out } = await callCli(vendorHome, ["run", "--json", "hello"]);
     expect(code).toBe(1);
     const events = out
       .trimEnd()
@@ -239,9 +240,9 @@ describe("a real wire", () => {
     );
     vendorHome.put("schema.json", '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}');
     const args = ["run", "--output-schema", "schema.json", "a number"];
-    expect(await runCli(vendorHome, args)).toMatchObject({ code: 0, out: '{"n":7}\n' });
+    expect(await callCli(vendorHome, args)).toMatchObject({ code: 0, out: '{"n":7}\n' });
     vendor.reply(text("a"), text("b"), text("c"), text('{"n":1}'));
-    const failed = await runCli(vendorHome, args);
+    const failed = await callCli(vendorHome, args);
     expect(failed).toMatchObject({ code: 1, out: "" });
     expect(failed.err).toContain("AnswerInvalid");
     expect(vendor.requests).toHaveLength(6);
@@ -254,8 +255,8 @@ describe("a real wire", () => {
 input = 1000000
 output = 0
 `);
-    await runCli(vendorHome, ["run", "hello"]);
-    const { code, out } = await runCli(vendorHome, ["cost", "--json"]);
+    await callCli(vendorHome, ["run", "hello"]);
+    const { code, out } = await callCli(vendorHome, ["cost", "--json"]);
     expect(code).toBe(0);
     const { models } = JSON.parse(out) as { models: { group: string; cost_usd: number; input_tokens: number }[] };
     expect(models).toMatchObject([{ group: "openai:mock-model" }]);
@@ -274,12 +275,10 @@ output = 0
     const child = startCli(vendorHome, ["run", "--json", "--allow", "Bash", "wait"]);
     const result = finish(child);
     const begun = join(vendorHome.workspace, "begun");
-    while (!existsSync(begun)) await new Promise((resume) => setImmediate(resume));
-    const startMs = performance.now();
+    await expect.poll(() => existsSync(begun), { interval: 5 }).toBe(true);
     child.kill("SIGINT");
     const { code, out } = await result;
     expect(code).toBe(130);
-    expect(performance.now() - startMs).toBeLessThan(2000);
     expect(out).toContain('"kind":"Cancelled"');
     expect(processesWith(mark)).toEqual([]);
   });
@@ -306,11 +305,14 @@ rules:
     });
     onTestFinished(() => void shell.kill("SIGKILL"));
     expect(await finish(shell)).toMatchObject({ code, err });
-    const { out } = await runCli(home, ["sessions", "list", "--json"]);
+    const { out } = await callCli(home, ["sessions", "list", "--json"]);
     const [id = ""] = /sess_\w+/.exec(out) ?? [];
-    const events = (await runCli(home, ["sessions", "export", id])).out.match(/"kind":"\w+"/g)?.slice(-2);
+    const events = (await callCli(home, ["sessions", "export", id])).out.match(/"kind":"\w+"/g)?.slice(-2);
     expect(events).toEqual(['"kind":"TurnEnded"', '"kind":"SessionEnded"']);
-    expect(await runCli(home, ["sessions", "doctor"])).toMatchObject({ code: 0, out: expect.not.stringContaining(id) });
+    expect(await callCli(home, ["sessions", "doctor"])).toMatchObject({
+      code: 0,
+      out: expect.not.stringContaining(id),
+    });
   });
 });
 
@@ -324,15 +326,15 @@ describe("starlark", () => {
 
   test("fails with a backtrace, stops at its limits, and takes the language's flags", async () => {
     home.put("bad.star", "def f(x):\n    return x // 0\nf(1)\n");
-    expect(await runCli(home, ["starlark", "bad.star"])).toMatchObject({
+    expect(await callCli(home, ["starlark", "bad.star"])).toMatchObject({
       code: 1,
       err: expect.stringMatching(/bad\.star:3:2: in <toplevel>[\s\S]*bad\.star:2:14: in f[\s\S]*division by zero/),
     });
     const loop = "def f():\n    while True:\n        pass\nf()\n";
-    expect(await runCli(home, ["starlark"], loop)).toMatchObject({ code: 1, err: expect.stringContaining("while") });
-    const limited = await runCli(home, ["starlark", "--while", "--max-steps", "1000"], loop);
+    expect(await callCli(home, ["starlark"], loop)).toMatchObject({ code: 1, err: expect.stringContaining("while") });
+    const limited = await callCli(home, ["starlark", "--while", "--max-steps", "1000"], loop);
     expect(limited).toMatchObject({ code: 1, err: expect.stringContaining("steps") });
-    expect(await runCli(home, ["starlark", "missing.star"])).toMatchObject({ code: 2 });
+    expect(await callCli(home, ["starlark", "missing.star"])).toMatchObject({ code: 2 });
   });
 });
 
@@ -355,16 +357,16 @@ describe("undo", () => {
       text("I see"),
     );
     user.put("a.txt", "one");
-    expect(await runCli(user, ["run", "--auto-approve", "go"])).toMatchObject({ code: 0 });
+    expect(await callCli(user, ["run", "--auto-approve", "go"])).toMatchObject({ code: 0 });
     expect(readFileSync(join(user.workspace, "a.txt"), "utf8")).toBe("two");
 
-    const planned = await runCli(user, ["undo", "--dry-run"]);
+    const planned = await callCli(user, ["undo", "--dry-run"]);
     expect(planned).toMatchObject({ code: 0, out: expect.stringContaining("Would undo turn_") });
     user.put("a.txt", "mine");
-    const refused = await runCli(user, ["undo"]);
+    const refused = await callCli(user, ["undo"]);
     expect(refused).toMatchObject({ code: 1, out: "", err: expect.stringContaining("a.txt  has other contents now") });
     expect(existsSync(join(user.workspace, "d/new"))).toBe(true);
-    const skipped = await runCli(user, ["undo", "--skip-conflicts", "--json"]);
+    const skipped = await callCli(user, ["undo", "--skip-conflicts", "--json"]);
     expect(skipped.code).toBe(1);
     expect(JSON.parse(skipped.out)).toMatchObject({
       outcome: "partial",
@@ -375,17 +377,17 @@ describe("undo", () => {
       conflicts: [{ path: "a.txt" }],
     });
     expect(readFileSync(join(user.workspace, "a.txt"), "utf8")).toBe("mine");
-    const again = await runCli(user, ["undo"]);
+    const again = await callCli(user, ["undo"]);
     expect(again).toMatchObject({ code: 1, err: expect.stringContaining("everything is undone already") });
     user.put("a.txt", "two");
-    const redone = await runCli(user, ["redo"]);
+    const redone = await callCli(user, ["redo"]);
     expect(redone).toMatchObject({ code: 0, out: expect.stringContaining("d/new  brought back") });
-    const undone = await runCli(user, ["undo"]);
+    const undone = await callCli(user, ["undo"]);
     expect(undone).toMatchObject({ code: 0, out: expect.stringContaining("a.txt  restored") });
     expect(readFileSync(join(user.workspace, "a.txt"), "utf8")).toBe("one");
 
     const { session } = JSON.parse(skipped.out);
-    const events = (await runCli(user, ["sessions", "export", session])).out.split("\n");
+    const events = (await callCli(user, ["sessions", "export", session])).out.split("\n");
     const restored = events.filter((line) => line.includes('"WorkspaceRestored"')).map((line) => JSON.parse(line));
     expect(
       restored.map(({ payload: { action, by, counts } }) => [action, by, counts.restored, counts.conflicts]),
@@ -394,16 +396,16 @@ describe("undo", () => {
       ["redo", "harness redo", 2, 0],
       ["undo", "harness undo", 3, 0],
     ]);
-    expect(await runCli(user, ["audit", "verify", session])).toMatchObject({ code: 0 });
-    expect(await runCli(user, ["run", "--resume", session, "what now?"])).toMatchObject({ code: 0 });
+    expect(await callCli(user, ["audit", "verify", session])).toMatchObject({ code: 0 });
+    expect(await callCli(user, ["run", "--resume", session, "what now?"])).toMatchObject({ code: 0 });
     const asked = JSON.stringify(vendor.requests.at(-1)?.body);
     expect(asked).toContain("The user took back changes");
     expect(asked).toContain("left as they are");
   });
 
   test("refuses a target that is none, and a key that is none", async () => {
-    expect(await runCli(home, ["undo", "yesterday"])).toMatchObject({ code: 2 });
+    expect(await callCli(home, ["undo", "yesterday"])).toMatchObject({ code: 2 });
     const wrong = createCliHome({ HARNESS_MACHINE_KEY: "short" });
-    expect(await runCli(wrong, ["undo"])).toMatchObject({ code: 2, err: expect.stringContaining("KeyInvalid") });
+    expect(await callCli(wrong, ["undo"])).toMatchObject({ code: 2, err: expect.stringContaining("KeyInvalid") });
   });
 });

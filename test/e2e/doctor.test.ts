@@ -13,6 +13,7 @@ import {
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { callCli } from "../fakes/cli-call.ts";
 import { type CliHome, createCliHome, runCli } from "../fakes/cli-process.ts";
 import { createDaemonHome } from "../fakes/daemon-home.ts";
 import { startMockProvider } from "../fakes/mock-provider-server.ts";
@@ -30,15 +31,18 @@ interface Report {
   }[];
 }
 
-async function doctor(home: CliHome): Promise<{ readonly code: number | null; readonly report: Report }> {
-  const { code, out } = await runCli(home, ["doctor", "--json"]);
+async function doctor(
+  home: CliHome,
+  run = callCli,
+): Promise<{ readonly code: number | null; readonly report: Report }> {
+  const { code, out } = await run(home, ["doctor", "--json"]);
   return { code, report: JSON.parse(out) as Report };
 }
 
 describe("harness doctor", () => {
   test("finds nothing wrong in a new home, and leaves it as it was", async () => {
     const home = createCliHome();
-    const { code, report } = await doctor(home);
+    const { code, report } = await doctor(home, runCli);
     expect(report.checks.filter(({ state }) => state === "error")).toEqual([]);
     expect({ code, ok: report.ok }).toEqual({ code: 0, ok: true });
     expect(new Set(report.checks.map(({ check }) => check))).toEqual(
@@ -95,7 +99,7 @@ describe("harness doctor", () => {
 
   test("notices that the key of the machine is gone, and makes no other", async () => {
     const home = createCliHome();
-    await runCli(home, ["creds", "add", "openai"], SECRET);
+    await callCli(home, ["creds", "add", "openai"], SECRET);
     const file = join(home.env.XDG_CONFIG_HOME ?? "", "harness/machine.key");
     rmSync(file);
     const { code, report } = await doctor(home);
@@ -116,7 +120,7 @@ describe("harness doctor", () => {
       (await doctor({ ...home, env: { ...home.env, ...env } })).report.checks.find(
         ({ check }) => check === "credentials",
       );
-    expect(await runCli(home, ["creds", "add", "openai"], "sk-test-Qm3TzR8vLx2N")).toMatchObject({ code: 0 });
+    expect(await callCli(home, ["creds", "add", "openai"], "sk-test-Qm3TzR8vLx2N")).toMatchObject({ code: 0 });
     expect(await ofKeys()).toMatchObject({ state: "ok" });
     expect(await ofKeys({ HARNESS_PASSPHRASE: "another one" })).toMatchObject({
       state: "error",
@@ -177,7 +181,7 @@ describe("harness doctor", () => {
   test("tells how the daemon is", async () => {
     const home = createDaemonHome();
     const pid = await home.start();
-    const ofDaemon = async () => (await doctor(home)).report.checks.filter(({ check }) => check === "daemon");
+    const ofDaemon = async () => (await doctor(home, runCli)).report.checks.filter(({ check }) => check === "daemon");
     expect(await ofDaemon()).toMatchObject([{ state: "ok", detail: expect.stringContaining(String(pid)) }]);
     chmodSync(home.socket, 0o666);
     process.kill(pid, "SIGSTOP");
@@ -191,7 +195,7 @@ describe("harness doctor", () => {
 test("a data folder with a path that is too long for a socket is told before a daemon fails on it", async () => {
   const home = createCliHome();
   const env = { ...home.env, XDG_DATA_HOME: join(home.env.HOME ?? "", "long".repeat(30)) };
-  const { code, out } = await runCli({ ...home, env }, ["doctor"]);
+  const { code, out } = await callCli({ ...home, env }, ["doctor"]);
   expect(out).toMatch(/! daemon: .*control\.sock: longer than \d+ bytes/);
   expect(out).toContain("XDG_DATA_HOME");
   expect(code).toBe(0);
@@ -219,12 +223,12 @@ describe("harness debug --raw", () => {
     const home = createCliHome();
     const nobody = `sess_${"0".repeat(26)}`;
     const refused = { code: 2, err: expect.stringContaining("SessionNotFound") };
-    expect(await runCli(home, ["debug", "--raw", "--session", nobody])).toMatchObject(refused);
-    await runCli(home, ["run", "-m", "scripted:demo", "--store", "jsonl", "hi"]);
-    expect(await runCli(home, ["debug", "--raw", "--session", nobody, "--json"])).toMatchObject(refused);
+    expect(await callCli(home, ["debug", "--raw", "--session", nobody])).toMatchObject(refused);
+    await callCli(home, ["run", "-m", "scripted:demo", "--store", "jsonl", "hi"]);
+    expect(await callCli(home, ["debug", "--raw", "--session", nobody, "--json"])).toMatchObject(refused);
     expect(existsSync(join(home.env.HOME ?? "", ".local/state/harness/debug"))).toBe(false);
     const [inFolder = ""] = readdirSync(join(home.workspace, ".harness/threads")).filter((name) => /^sess_/.test(name));
-    expect(await runCli(home, ["debug", "--raw", "--session", inFolder])).toMatchObject({ code: 0 });
+    expect(await callCli(home, ["debug", "--raw", "--session", inFolder])).toMatchObject({ code: 0 });
   });
 
   test("writes what goes over the wire, only when it was asked for, and no secret", async () => {
@@ -236,15 +240,15 @@ describe("harness debug --raw", () => {
     );
     const home = createCliHome({ OPENAI_API_KEY: "test-key", OPENAI_BASE_URL: `${vendor.url}/v1` });
     const model = ["-m", "openai:gpt-6.1-terra"];
-    const first = await runCli(home, ["run", ...model, "--json", "hi"]);
+    const first = await callCli(home, ["run", ...model, "--json", "hi"]);
     const session = /sess_\w{26}/.exec(first.out)?.[0] ?? "";
-    expect((await runCli(home, ["debug", "--session", session])).code).toBe(2);
-    const begun = await runCli(home, ["debug", "--raw", "--session", session.slice(0, 20), "--json"]);
+    expect((await callCli(home, ["debug", "--session", session])).code).toBe(2);
+    const begun = await callCli(home, ["debug", "--raw", "--session", session.slice(0, 20), "--json"]);
     const { file } = JSON.parse(begun.out) as { file: string };
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    await runCli(home, ["run", ...model, "--resume", session, `remember ${SECRET}`]);
-    await runCli(home, ["run", ...model, "--resume", session, "what was it?"]);
-    const { out } = await runCli(home, ["debug", "--session", session]);
+    await callCli(home, ["run", ...model, "--resume", session, `remember ${SECRET}`]);
+    await callCli(home, ["run", ...model, "--resume", session, "what was it?"]);
+    const { out } = await callCli(home, ["debug", "--session", session]);
     expect(out).toBe(readFileSync(file, "utf8"));
     expect(out).not.toContain(SECRET);
     expect(out).not.toContain(SECRET.slice(-6));
@@ -261,7 +265,7 @@ describe("harness debug --raw", () => {
     });
     expect(lines[3]).toMatchObject({ status: 200, body: expect.stringContaining("plain answer") });
     expect(lines[7]).toMatchObject({ withheld: expect.any(String) });
-    expect((await runCli(home, ["debug", "--off", "--session", session])).code).toBe(0);
+    expect((await callCli(home, ["debug", "--off", "--session", session])).code).toBe(0);
     expect(existsSync(file)).toBe(false);
   });
 });

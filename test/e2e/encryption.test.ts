@@ -2,11 +2,12 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createCliHome, runCli } from "../fakes/cli-process.ts";
+import { callCli } from "../fakes/cli-call.ts";
+import { createCliHome } from "../fakes/cli-process.ts";
 
 test("what was said is not readable on the disk, and the key is private", async () => {
   const home = createCliHome();
-  const { code } = await runCli(home, ["run", "hello canary-in-the-mine"]);
+  const { code } = await callCli(home, ["run", "hello canary-in-the-mine"]);
   expect(code).toBe(0);
   const data = join(home.env.XDG_DATA_HOME ?? "", "harness");
   const files = readdirSync(data);
@@ -19,10 +20,10 @@ test("what was said is not readable on the disk, and the key is private", async 
 test("a key that is none, or another one, is exit 2 with the reason", async () => {
   const home = createCliHome();
   const given = (value: string) => ({ ...home, env: { ...home.env, HARNESS_MACHINE_KEY: value } });
-  const bad = await runCli(given("hunter2"), ["run", "hello"]);
+  const bad = await callCli(given("hunter2"), ["run", "hello"]);
   expect([bad.code, bad.err]).toEqual([2, expect.stringContaining("HARNESS_MACHINE_KEY is not a key")]);
   expect(bad.err).not.toContain("hunter2");
-  expect((await runCli(given("a".repeat(64)), ["run", "hello"])).code).toBe(0);
-  const other = await runCli(given("b".repeat(64)), ["run", "hello"]);
+  expect((await callCli(given("a".repeat(64)), ["run", "hello"])).code).toBe(0);
+  const other = await callCli(given("b".repeat(64)), ["run", "hello"]);
   expect([other.code, other.err]).toEqual([2, expect.stringMatching(/sessions\.db does not open with the key/)]);
 });

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { ackProject } from "../fakes/ack-project.ts";
+import { callCli } from "../fakes/cli-call.ts";
 import { type CliHome, createCliHome, finish, openCliTerminal, runCli, startCli } from "../fakes/cli-process.ts";
 
 let home: CliHome;
@@ -74,13 +75,13 @@ describe("from nothing to a running project", () => {
   });
 
   test("scaffold, then everything in the new folder", async () => {
-    expect(await runCli(home, ["scaffold", "my-agent"])).toMatchObject({ code: 0 });
+    expect(await callCli(home, ["scaffold", "my-agent"])).toMatchObject({ code: 0 });
     const there = { ...home, workspace: join(home.workspace, "my-agent") };
-    expect(await runCli(there, ["validate"])).toMatchObject({
+    expect(await callCli(there, ["validate"])).toMatchObject({
       code: 0,
       out: expect.stringContaining("2 tools, 1 hook,"),
     });
-    expect(await runCli(there, ["run", "hello"])).toMatchObject({ code: 0 });
+    expect(await callCli(there, ["run", "hello"])).toMatchObject({ code: 0 });
   });
 });
 
@@ -89,7 +90,7 @@ describe("validate", () => {
     home.put("harness.md", "---\nmodel: { provider: openai, name: x, temperature: 9 }\ntols_policy: {}\n---\n");
     home.put(".harness/hooks/a.md", "---\nevent: tool.prex\npriority: 1\n---\n");
     home.put(".harness/tools/b.md", "---\ntimeot_ms: 5\nscript: |\n  def run(args):\n      return 1\n---\n\nB.\n");
-    const { code, out, err } = await runCli(home, ["validate"]);
+    const { code, out, err } = await callCli(home, ["validate"]);
     expect({ code, err }).toEqual({ code: 1, err: "" });
     expect(out).toMatch(/^❌ harness\.md not valid\n {3}2 errors, 2 warnings \(\d+ ms\)\n/);
     const places = [...out.matchAll(/^(\S+?):(\d+):(\d+): (error|warning): /gm)].map(([, file, line, , severity]) => {
@@ -105,7 +106,7 @@ describe("validate", () => {
     expect(out).toContain('did you mean "tools_policy"?');
     expect(out).toContain('did you mean "tool.pre"?');
     expect(out).toContain("    expected: ");
-    const report = JSON.parse((await runCli(home, ["validate", "--json"])).out);
+    const report = JSON.parse((await callCli(home, ["validate", "--json"])).out);
     expect(report).toMatchObject({ valid: false, reason: "ConfigInvalid", errors: 2, warnings: 2 });
     expect(report.problems).toContainEqual(
       expect.objectContaining({ severity: "error", file: ".harness/hooks/a.md", line: 2, nearest: "tool.pre" }),
@@ -119,7 +120,7 @@ describe("validate", () => {
       ["inspect"],
       ["serve", "--source", "stdin"],
     ]) {
-      const refused = await runCli(home, args);
+      const refused = await callCli(home, args);
       expect(refused, args.join(" ")).toMatchObject({ code: 2, out: "" });
       expect(refused.err).toContain("harness.md:2:");
       expect(refused.err).toContain(".harness/hooks/a.md:2:");
@@ -127,12 +128,12 @@ describe("validate", () => {
   });
 
   test("-v lists what there is, --json the names; a warning alone leaves it valid", async () => {
-    await runCli(home, ["init", "."]);
+    await callCli(home, ["init", "."]);
     home.put(
       ".harness/plugins/pr.md",
       '---\ntype: plugin\ncondition: ctx.get("mode") == "pr"\nnonsense: 1\n---\n\nReview.\n',
     );
-    const { code, out } = await runCli(home, ["validate", "-v"]);
+    const { code, out } = await callCli(home, ["validate", "-v"]);
     expect(code).toBe(0);
     expect(out).toMatch(/^✅ harness\.md valid\n.*\n {3}1 warning\n/);
     expect(out).toContain("tools: 4 registered\n");
@@ -141,7 +142,7 @@ describe("validate", () => {
     );
     expect(out).toContain("agents: 0 registered\n");
     expect(out).toContain("artifacts: 2 (kind=harness:1, plugin:1)\n");
-    expect(JSON.parse((await runCli(home, ["validate", "--json"])).out)).toMatchObject({
+    expect(JSON.parse((await callCli(home, ["validate", "--json"])).out)).toMatchObject({
       valid: true,
       file: "harness.md",
       hooks: ["block_dangerous_commands", "detect_secrets"],
@@ -159,13 +160,13 @@ describe("validate", () => {
     [["--watc"], "Did you mean --watch?"],
     [["extra"], "too many arguments"],
   ])("%j without a project is exit 2 and says what to do", async (args, message) => {
-    const { code, out, err } = await runCli(home, ["validate", ...args]);
+    const { code, out, err } = await callCli(home, ["validate", ...args]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(message);
   });
 
   test("--watch checks again when a file changes, and Ctrl-C ends it with 0", async () => {
-    await runCli(home, ["init", "."]);
+    await callCli(home, ["init", "."]);
     const child = startCli(home, ["validate", "--watch", "--json"]);
     const next = linesOf(child);
     expect(JSON.parse(await next())).toMatchObject({ valid: true, tools: expect.not.arrayContaining(["greet"]) });
@@ -204,17 +205,17 @@ Be brief.
   });
 
   test("run --list-tools shows what the model would see, with its source, and needs no key", async () => {
-    expect(await runCli(home, ["run", "--list-tools"])).toEqual({
+    expect(await callCli(home, ["run", "--list-tools"])).toEqual({
       code: 0,
       out: expect.stringMatching(/^TOOL +SOURCE\ngreet +\.harness\/tools\/greet\.md:\d+\n$/),
       err: expect.not.stringContaining("✗"),
     });
-    const { out } = await runCli(home, ["deploy", "--list-tools", "--json"]);
+    const { out } = await callCli(home, ["deploy", "--list-tools", "--json"]);
     expect(JSON.parse(out)).toEqual([{ name: "greet", source: expect.stringContaining("greet.md") }]);
   });
 
   test("tools, hooks, agents and artifacts, each as table, in full and as JSON", async () => {
-    const json = async (...args: string[]) => JSON.parse((await runCli(home, [...args, "--json"])).out);
+    const json = async (...args: string[]) => JSON.parse((await callCli(home, [...args, "--json"])).out);
     expect(await json("tools")).toEqual(
       expect.arrayContaining([
         expect.objectContaining({
@@ -241,22 +242,22 @@ Be brief.
       { name: "pr", active: true },
     ]);
     expect((await json("artifacts")).map(({ type }: { type: string }) => type)).toEqual(["harness", "plugin", "model"]);
-    expect((await runCli(home, ["hooks"])).out).toMatch(
+    expect((await callCli(home, ["hooks"])).out).toMatch(
       /^EVENT .*\ntool\.pre +1 +audit .*\ntool\.pre +20 +late .*greet"\n$/,
     );
-    expect((await runCli(home, ["agents"])).out).toMatch(/^helper .*greet/m);
-    expect((await runCli(home, ["tools", "-v"])).out).toContain("  name: string, required: Who to greet\n");
-    expect((await runCli(home, ["artifacts", "-v"])).out).toContain('condition ctx.get("mode") == "pr" → false\n');
-    expect(await runCli(home, ["artifacts", "--type", "tool"])).toMatchObject({ code: 2 });
-    expect(await runCli(home, ["artifacts", "--dir", "nowhere"])).toMatchObject({ code: 2 });
-    expect(await runCli(home, ["tools", "--set", "novalue"])).toMatchObject({
+    expect((await callCli(home, ["agents"])).out).toMatch(/^helper .*greet/m);
+    expect((await callCli(home, ["tools", "-v"])).out).toContain("  name: string, required: Who to greet\n");
+    expect((await callCli(home, ["artifacts", "-v"])).out).toContain('condition ctx.get("mode") == "pr" → false\n');
+    expect(await callCli(home, ["artifacts", "--type", "tool"])).toMatchObject({ code: 2 });
+    expect(await callCli(home, ["artifacts", "--dir", "nowhere"])).toMatchObject({ code: 2 });
+    expect(await callCli(home, ["tools", "--set", "novalue"])).toMatchObject({
       code: 2,
       err: expect.stringContaining("key=value"),
     });
   });
 
   test("inspect has the model, the policy, the limits and all parts", async () => {
-    const { code, out } = await runCli(home, ["inspect"]);
+    const { code, out } = await callCli(home, ["inspect"]);
     expect(code).toBe(0);
     for (const line of [
       /^model +anthropic:claude-x$/m,
@@ -270,7 +271,7 @@ Be brief.
     ]) {
       expect(out).toMatch(line);
     }
-    const elsewhere = await runCli({ ...home, workspace: home.env.HOME ?? "" }, [
+    const elsewhere = await callCli({ ...home, workspace: home.env.HOME ?? "" }, [
       "inspect",
       "--dir",
       "workspace",
@@ -285,13 +286,13 @@ Be brief.
       serve: ["stdin"],
       problems: expect.any(Array),
     });
-    expect((await runCli(home, ["inspect", "-v"])).out).toContain("  name: string, required: Who to greet\n");
+    expect((await callCli(home, ["inspect", "-v"])).out).toContain("  name: string, required: Who to greet\n");
   });
 
   test("deploy --dry-run has the facts of the project, and what the flags add", async () => {
     await ackProject(home);
     const keyed = { ...home, env: { ...home.env, ANTHROPIC_API_KEY: "test-key" } };
-    const { code, out } = await runCli(keyed, [
+    const { code, out } = await callCli(keyed, [
       "deploy",
       "--dry-run",
       "--allowed-domain",
@@ -311,7 +312,7 @@ Be brief.
         network: [{ tier: "project", allowed_domains: ["api.example.com", "*.example.org"] }],
       },
     });
-    expect(await runCli(keyed, ["deploy", "--dry-run", "--allowed-domain", "https://x.example"])).toMatchObject({
+    expect(await callCli(keyed, ["deploy", "--dry-run", "--allowed-domain", "https://x.example"])).toMatchObject({
       code: 2,
     });
   });
@@ -323,17 +324,17 @@ describe("from the record", () => {
       "s.yaml",
       "name: s\nrules:\n  - when: { tool: fs.read }\n    reply: [{ text: done }]\notherwise: [{ tool: fs.read, args: { path: missing.txt } }]\n",
     );
-    expect(await runCli(home, ["run", "-m", "scripted:./s.yaml", "go"])).toMatchObject({ code: 0 });
-    const events = await runCli(home, ["inspect", "--events"]);
+    expect(await callCli(home, ["run", "-m", "scripted:./s.yaml", "go"])).toMatchObject({ code: 0 });
+    const events = await callCli(home, ["inspect", "--events"]);
     expect(events.out).toMatch(/^ +\d+ {2}\S+ {2}ToolCallStarted {2}call_\w{26} fs\.read missing\.txt$/m);
-    const failures = JSON.parse((await runCli(home, ["inspect", "--failures", "--json"])).out);
+    const failures = JSON.parse((await callCli(home, ["inspect", "--failures", "--json"])).out);
     expect(failures.failures.map(({ kind }: { kind: string }) => kind)).toEqual(["ToolResult"]);
     expect(failures).not.toHaveProperty("events");
     const call = /call_\w{26}/.exec(events.out)?.[0] ?? "";
-    const explained = JSON.parse((await runCli(home, ["explain", call, "--json"])).out);
+    const explained = JSON.parse((await callCli(home, ["explain", call, "--json"])).out);
     expect(explained).toMatchObject({ call_id: call, name: "fs.read", outcome: "error", session: failures.session });
     expect(explained.decided).toMatchObject({ effect: "allow" });
-    expect(await runCli(home, ["inspect", "--session", "nope"])).toMatchObject({ code: 2 });
+    expect(await callCli(home, ["inspect", "--session", "nope"])).toMatchObject({ code: 2 });
   });
 });
 
@@ -358,7 +359,7 @@ describe("serve", () => {
 
   test("a turn that fails does not end it", async () => {
     home.put("s.yaml", "name: s\nrules:\n  - when: { input: good }\n    reply: [{ text: fine }]\n");
-    const { code, out, err } = await runCli(
+    const { code, out, err } = await callCli(
       home,
       ["serve", "--source", "stdin", "-m", "scripted:./s.yaml"],
       "bad\ngood\n",
@@ -411,7 +412,7 @@ describe("serve", () => {
     [["--source", "smoke"], "Allowed choices"],
     [[], "--source stdin"],
   ])("%j is exit 2 and says why", async (args, message) => {
-    const { code, out, err } = await runCli(home, ["serve", ...args], "hello\n");
+    const { code, out, err } = await callCli(home, ["serve", ...args], "hello\n");
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(message);
   });
@@ -419,15 +420,15 @@ describe("serve", () => {
   test("the project names its sources; one that is not in this build is refused, not left out", async () => {
     home.put("harness.md", "---\nserve: { sources: [{ type: stdin }] }\n---\n");
     await ackProject(home);
-    expect(await runCli(home, ["serve"], "thanks\n")).toMatchObject({ code: 0, out: "You are welcome.\n" });
+    expect(await callCli(home, ["serve"], "thanks\n")).toMatchObject({ code: 0, out: "You are welcome.\n" });
     const telegram = "{ type: telegram, token_env: T, chat_allowlist: [1] }";
     home.put("harness.md", `---\nserve: { sources: [{ type: stdin }, ${telegram}] }\n---\n`);
     await ackProject(home);
-    expect(await runCli(home, ["serve"], "thanks\n")).toMatchObject({
+    expect(await callCli(home, ["serve"], "thanks\n")).toMatchObject({
       code: 2,
       err: expect.stringContaining("telegram"),
     });
-    expect(await runCli(home, ["serve", "--source", "stdin"], "thanks\n")).toMatchObject({ code: 0 });
+    expect(await callCli(home, ["serve", "--source", "stdin"], "thanks\n")).toMatchObject({ code: 0 });
   });
 });
 
@@ -435,8 +436,8 @@ describe("deploy --stream", () => {
   test("prints the answer as it comes, and refuses a schema beside it", async () => {
     home.put("s.yaml", "name: s\nrules: []\notherwise: [{ text: streamed }]\n");
     const args = ["deploy", "-m", "scripted:./s.yaml", "--stream", "--input", "x"];
-    expect(await runCli(home, args)).toMatchObject({ code: 0, out: "streamed\n" });
-    expect(await runCli(home, [...args, "--output-schema", "s.json"])).toMatchObject({ code: 2 });
+    expect(await callCli(home, args)).toMatchObject({ code: 0, out: "streamed\n" });
+    expect(await callCli(home, [...args, "--output-schema", "s.json"])).toMatchObject({ code: 2 });
   });
 });
 

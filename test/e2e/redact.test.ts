@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
+import { callCli } from "../fakes/cli-call.ts";
 import { type CliHome, createCliHome, finish, runCli, startCli } from "../fakes/cli-process.ts";
 import { launcher } from "../fakes/launcher.ts";
 
@@ -70,18 +71,18 @@ describe("harness redact", () => {
     mkdirSync(join(XDG_CONFIG_HOME, "harness"), { recursive: true });
     const file = join(XDG_CONFIG_HOME, "harness", "config.toml");
     writeFileSync(file, '[redaction]\npatterns = [{ kind = "badge", pattern = "B-[0-9]{6}" }]\n');
-    expect(await runCli(home, ["redact"], "B-120394\n")).toEqual({ code: 0, out: "«redacted:badge»\n", err: "" });
+    expect(await callCli(home, ["redact"], "B-120394\n")).toEqual({ code: 0, out: "«redacted:badge»\n", err: "" });
     writeFileSync(file, "this is [ broken\n");
-    expect(await runCli(home, ["redact"], "B-120394\n")).toMatchObject({ code: 2, out: "" });
+    expect(await callCli(home, ["redact"], "B-120394\n")).toMatchObject({ code: 2, out: "" });
   });
 
   test("--explain tells where and what kind, never the value", async () => {
-    const { code, out } = await runCli(home, ["redact", "--explain"], `a\n b ${pat}\n`);
+    const { code, out } = await callCli(home, ["redact", "--explain"], `a\n b ${pat}\n`);
     expect({ code, out }).toEqual({ code: 0, out: "2:4 github-pat\n" });
   });
 
   test("--explain --json has counts and the version of the policy", async () => {
-    const { out } = await runCli(home, ["redact", "--explain", "--json"], `${pat}\n`);
+    const { out } = await callCli(home, ["redact", "--explain", "--json"], `${pat}\n`);
     expect(JSON.parse(out)).toEqual({
       policy_version: expect.stringMatching(/^[0-9a-f]{16}$/),
       redacted_count: 1,
@@ -91,25 +92,25 @@ describe("harness redact", () => {
   });
 
   test("--check exits with 1 when there is a secret and with 0 when there is none", async () => {
-    expect(await runCli(home, ["redact", "--check"], `${pat} ${pat}\n`)).toEqual({
+    expect(await callCli(home, ["redact", "--check"], `${pat} ${pat}\n`)).toEqual({
       code: 1,
       out: "2 github-pat\n",
       err: "",
     });
-    expect(await runCli(home, ["redact", "--check"], "nothing\n")).toEqual({ code: 0, out: "", err: "" });
+    expect(await callCli(home, ["redact", "--check"], "nothing\n")).toEqual({ code: 0, out: "", err: "" });
   });
 
   test("takes patterns, and lets nothing through when one is wrong", async () => {
-    const right = await runCli(home, ["redact", "--pattern", "ticket=ACME-\\d+"], "see ACME-123\n");
+    const right = await callCli(home, ["redact", "--pattern", "ticket=ACME-\\d+"], "see ACME-123\n");
     expect(right.out).toBe("see «redacted:ticket»\n");
-    const wrong = await runCli(home, ["redact", "--pattern", "ticket=(("], "see ACME-123\n");
+    const wrong = await callCli(home, ["redact", "--pattern", "ticket=(("], "see ACME-123\n");
     expect({ code: wrong.code, out: wrong.out }).toEqual({ code: 1, out: "" });
     expect(wrong.err).toContain("RedactionFailed");
   });
 
   test("refuses flags that say nothing", async () => {
-    expect((await runCli(home, ["redact", "--json"], "x")).code).toBe(2);
-    expect((await runCli(home, ["redact", "--pattern", "nokind"], "x")).code).toBe(2);
+    expect((await callCli(home, ["redact", "--json"], "x")).code).toBe(2);
+    expect((await callCli(home, ["redact", "--pattern", "nokind"], "x")).code).toBe(2);
   });
 
   test.each([[["redact"]], [["redact", "--check"]], [["redact", "--explain"]]])("%j refuses a folder", async (args) => {

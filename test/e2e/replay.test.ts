@@ -4,7 +4,8 @@ import { closeSync, cpSync, existsSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ackProject } from "../fakes/ack-project.ts";
-import { createCliHome, runCli } from "../fakes/cli-process.ts";
+import { callCli } from "../fakes/cli-call.ts";
+import { createCliHome } from "../fakes/cli-process.ts";
 import { launcher } from "../fakes/launcher.ts";
 
 const TIMEOUT_MS = 120_000;
@@ -36,7 +37,7 @@ otherwise: [{ text: done }]
     "x.cassette",
     "--json",
   ];
-  return { home, record: () => runCli(home, [...flags, "go"]) };
+  return { home, record: () => callCli(home, [...flags, "go"]) };
 }
 
 test("a replay prints the recorded events and makes no network system call", async () => {
@@ -44,9 +45,9 @@ test("a replay prints the recorded events and makes no network system call", asy
   const recorded = await record();
   expect(recorded).toMatchObject({ code: 0 });
   const replay = ["run", "-C", "before", "--auto-approve", "--replay", "x.cassette"];
-  expect(await runCli(home, [...replay, "--json"])).toMatchObject({ code: 0, out: recorded.out });
+  expect(await callCli(home, [...replay, "--json"])).toMatchObject({ code: 0, out: recorded.out });
   expect(readFileSync(join(home.workspace, "before/b.txt"), "utf8")).toBe("A\n");
-  expect(await runCli(home, [...replay, "go"])).toMatchObject({ code: 0, out: "done\n" });
+  expect(await callCli(home, [...replay, "go"])).toMatchObject({ code: 0, out: "done\n" });
   if (!hasStrace) return;
   const [trace, printed] = [join(home.workspace, "trace"), join(home.workspace, "printed")];
   const output = openSync(printed, "w");
@@ -67,7 +68,7 @@ test("a replay prints the recorded events and makes no network system call", asy
 test("what differs ends with exit code 1, what cannot be with 2", async () => {
   const { home, record } = recordedHome();
   await record();
-  const replay = (...flags: string[]) => runCli(home, ["run", "-C", "before", "--replay", "x.cassette", ...flags]);
+  const replay = (...flags: string[]) => callCli(home, ["run", "-C", "before", "--replay", "x.cassette", ...flags]);
   expect(await replay("--auto-approve", "stop")).toMatchObject({
     code: 1,
     err: expect.stringMatching(
@@ -92,7 +93,7 @@ test("what differs ends with exit code 1, what cannot be with 2", async () => {
     code: 2,
     err: expect.stringContaining("leave --resume out"),
   });
-  const nowhere = await runCli(home, ["run", "-m", "scripted:./model.yaml", "--record", "no/where.cassette", "go"]);
+  const nowhere = await callCli(home, ["run", "-m", "scripted:./model.yaml", "--record", "no/where.cassette", "go"]);
   expect(nowhere).toMatchObject({ code: 1, out: "", err: expect.stringContaining("CassetteNotWritten") });
   expect(existsSync(join(home.workspace, "y.cassette"))).toBe(false);
 });
@@ -111,7 +112,7 @@ otherwise: [{ text: done }]
 `,
   );
   const flags = ["run", "-c", "config.toml", "-m", "scripted:./model.yaml", "--auto-approve", "--record", "x.cassette"];
-  expect(await runCli(home, [...flags, "B-120395 correct-horse-41"])).toMatchObject({ code: 0 });
+  expect(await callCli(home, [...flags, "B-120395 correct-horse-41"])).toMatchObject({ code: 0 });
   const cassette = readFileSync(join(home.workspace, "x.cassette"), "utf8");
   expect(cassette).toContain("«redacted:badge»");
   expect(cassette).toContain("«redacted:known-secret»");
@@ -152,10 +153,10 @@ rules:
   for (const folder of ["desk", "before"]) await ackProject({ ...home, workspace: join(home.workspace, folder) });
   const flags = ["--auto-approve", "--json"];
   const model = ["-m", "scripted:./model.yaml", "--record", "x.cassette"];
-  const recorded = await runCli(home, ["run", "-C", "desk", ...model, ...flags, "go"]);
+  const recorded = await callCli(home, ["run", "-C", "desk", ...model, ...flags, "go"]);
   expect(recorded.out).toContain('\\"status\\":\\"running\\"');
   expect(recorded.out).toContain('"status":"cancelled"');
-  const replayed = await runCli(home, ["run", "-C", "before", "--replay", "x.cassette", ...flags]);
+  const replayed = await callCli(home, ["run", "-C", "before", "--replay", "x.cassette", ...flags]);
   expect(replayed.err).toBe("");
   expect(replayed.out).toBe(recorded.out);
 });

@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { EventDraft } from "#engine";
 import { SessionId } from "#protocol";
 import { parseEvent } from "#protocol/schemas";
+import { callCli } from "../fakes/cli-call.ts";
 import { type CliHome, createCliHome, openCliTerminal, runCli } from "../fakes/cli-process.ts";
 import { exportedSession } from "../fakes/exported-session.ts";
 import { sessionStarted, turnDrafts, twoTurns } from "../fakes/session-drafts.ts";
@@ -24,7 +25,7 @@ beforeEach(() => {
   home = createCliHome();
 });
 
-const sessions = (...args: string[]) => runCli(home, ["sessions", ...args]);
+const sessions = (...args: string[]) => callCli(home, ["sessions", ...args]);
 
 /** Puts a session with these events into the log by way of an export. */
 async function put(id: SessionId, drafts: readonly EventDraft[], ...flags: string[]): Promise<string> {
@@ -100,7 +101,7 @@ describe("moving", () => {
       err: expect.stringContaining("it exists already"),
     });
     const jsonl = ["--store", "jsonl", "--root", "elsewhere"];
-    expect(await runCli(home, ["sessions", "import", "-", ...jsonl], out)).toMatchObject({
+    expect(await callCli(home, ["sessions", "import", "-", ...jsonl], out)).toMatchObject({
       code: 0,
       out: `${FIRST}\n`,
       err: expect.stringContaining("its evidence was checked"),
@@ -122,7 +123,7 @@ describe("moving", () => {
   });
 
   test("run writes to the workspace with --store jsonl, and the other commands read it there", async () => {
-    expect(await runCli(home, ["run", "hello", "--store", "jsonl"])).toMatchObject({ code: 0 });
+    expect(await callCli(home, ["run", "hello", "--store", "jsonl"])).toMatchObject({ code: 0 });
     const [meta] = JSON.parse((await sessions("list", "--store", "jsonl", "--json")).out);
     const events = join(home.workspace, ".harness", "threads", meta.id, "events.jsonl");
     expect(readFileSync(events, "utf8").trimEnd().split("\n")).toHaveLength(meta.last_event_id);
@@ -133,15 +134,15 @@ describe("moving", () => {
 describe("looking after the log", () => {
   test("doctor finds nothing wrong with a fresh log, and says what is wrong with a damaged one", async () => {
     const home = createCliHome();
-    await runCli(home, ["run", "hello"]);
-    expect(await runCli(home, ["sessions", "doctor"])).toMatchObject({
+    await callCli(home, ["run", "hello"]);
+    expect(await callCli(home, ["sessions", "doctor"])).toMatchObject({
       code: 0,
       out: expect.stringContaining("nothing is wrong"),
     });
     chmodSync(join(home.env.XDG_DATA_HOME ?? "", "harness/sessions.db"), 0o644);
-    expect(await runCli(home, ["sessions", "doctor"])).toMatchObject({ out: expect.stringMatching(/mode/) });
+    expect(await callCli(home, ["sessions", "doctor"])).toMatchObject({ out: expect.stringMatching(/mode/) });
     const other = { ...home, env: { ...home.env, HARNESS_MACHINE_KEY: "0".repeat(64) } };
-    const wrong = await runCli(other, ["sessions", "doctor", "--json"]);
+    const wrong = await callCli(other, ["sessions", "doctor", "--json"]);
     expect(wrong.code).toBe(1);
     expect(JSON.parse(wrong.out)).toMatchObject({
       findings: expect.arrayContaining([expect.objectContaining({ level: "error" })]),
@@ -152,31 +153,31 @@ describe("looking after the log", () => {
     const home = createCliHome();
     home.put("writing.yaml", WRITING);
     home.put("a.txt", "one");
-    await runCli(home, ["run", "--model", "scripted:./writing.yaml", "--auto-approve", "hello"]);
+    await callCli(home, ["run", "--model", "scripted:./writing.yaml", "--auto-approve", "hello"]);
     expect(readFileSync(join(home.workspace, "a.txt"), "utf8")).toBe("two");
     const key = join(home.env.XDG_CONFIG_HOME ?? "", "harness/machine.key");
     const before = readFileSync(key);
-    expect(await runCli(home, ["sessions", "rekey"])).toMatchObject({ code: 0 });
+    expect(await callCli(home, ["sessions", "rekey"])).toMatchObject({ code: 0 });
     expect(readFileSync(key).equals(before)).toBe(false);
-    expect(JSON.parse((await runCli(home, ["sessions", "list", "--json"])).out)).toHaveLength(1);
-    expect(await runCli(home, ["undo"])).toMatchObject({ code: 0, out: expect.stringContaining("a.txt  restored") });
-    const [{ id }] = JSON.parse((await runCli(home, ["sessions", "list", "--json"])).out) as [{ id: string }];
-    const deleted = await runCli(home, ["sessions", "delete", id, "--yes"]);
+    expect(JSON.parse((await callCli(home, ["sessions", "list", "--json"])).out)).toHaveLength(1);
+    expect(await callCli(home, ["undo"])).toMatchObject({ code: 0, out: expect.stringContaining("a.txt  restored") });
+    const [{ id }] = JSON.parse((await callCli(home, ["sessions", "list", "--json"])).out) as [{ id: string }];
+    const deleted = await callCli(home, ["sessions", "delete", id, "--yes"]);
     expect(deleted).toMatchObject({ code: 0, err: expect.stringContaining("and what undo kept of it") });
-    expect(await runCli(home, ["redo"])).toMatchObject({ code: 1, err: expect.stringContaining("NothingToUndo") });
+    expect(await callCli(home, ["redo"])).toMatchObject({ code: 1, err: expect.stringContaining("NothingToUndo") });
     const given = { ...home, env: { ...home.env, HARNESS_PASSPHRASE: "x" } };
-    expect(await runCli(given, ["sessions", "rekey"])).toMatchObject({ code: 2 });
+    expect(await callCli(given, ["sessions", "rekey"])).toMatchObject({ code: 2 });
   });
 
   test("a torn end of a readable log is repaired and told, once", async () => {
     const home = createCliHome();
     const readable = ["run", "--store", "jsonl"];
-    const first = await runCli(home, [...readable, "--json", "hello"]);
+    const first = await callCli(home, [...readable, "--json", "hello"]);
     const { session } = JSON.parse(first.out.slice(0, first.out.indexOf("\n"))) as { session: string };
     appendFileSync(join(home.workspace, ".harness/threads", session, "events.jsonl"), '{"id":9');
-    const repaired = await runCli(home, [...readable, "--resume", session, "hello again"]);
+    const repaired = await callCli(home, [...readable, "--resume", session, "hello again"]);
     expect(repaired).toMatchObject({ code: 0, err: expect.stringContaining("7 bytes that were never acknowledged") });
-    const again = await runCli(home, [...readable, "--resume", session, "and again"]);
+    const again = await callCli(home, [...readable, "--resume", session, "and again"]);
     expect(again).toMatchObject({ code: 0, err: expect.not.stringContaining("never acknowledged") });
   });
 
@@ -184,10 +185,10 @@ describe("looking after the log", () => {
     const home = createCliHome();
     const run = ["run", "--store", store, "--json"];
     const sessionOf = (out: string) => /"session":"(sess_\w+)"/.exec(out)?.[1];
-    const session = sessionOf((await runCli(home, [...run, "hello"])).out);
-    const resumed = await runCli(home, [...run, "--resume", session?.slice("sess_".length, -1) ?? "", "hello again"]);
+    const session = sessionOf((await callCli(home, [...run, "hello"])).out);
+    const resumed = await callCli(home, [...run, "--resume", session?.slice("sess_".length, -1) ?? "", "hello again"]);
     expect({ code: resumed.code, session: sessionOf(resumed.out) }).toEqual({ code: 0, session });
-    expect(await runCli(home, ["run", "--store", store, "--resume", "sess_NONE", "hello"])).toMatchObject({
+    expect(await callCli(home, ["run", "--store", store, "--resume", "sess_NONE", "hello"])).toMatchObject({
       code: 2,
       err: expect.stringContaining("harness sessions list shows those"),
     });
@@ -196,12 +197,12 @@ describe("looking after the log", () => {
   test("content goes when its time is over, and the session can still be read", async () => {
     const home = createCliHome();
     home.configure("[retention]\ncontent_days = 0.0000001\n");
-    await runCli(home, ["run", "a secret question"]);
-    expect(await runCli(home, ["sessions", "expire"])).toMatchObject({ code: 0 });
-    const [session] = JSON.parse((await runCli(home, ["sessions", "list", "--json"])).out) as { id: string }[];
-    const shown = await runCli(home, ["sessions", "show", session?.id ?? ""]);
+    await callCli(home, ["run", "a secret question"]);
+    expect(await callCli(home, ["sessions", "expire"])).toMatchObject({ code: 0 });
+    const [session] = JSON.parse((await callCli(home, ["sessions", "list", "--json"])).out) as { id: string }[];
+    const shown = await callCli(home, ["sessions", "show", session?.id ?? ""]);
     expect(shown.code).toBe(0);
     expect(shown.out).not.toContain("a secret question");
-    expect(await runCli(home, ["sessions", "doctor"])).toMatchObject({ code: 0 });
+    expect(await callCli(home, ["sessions", "doctor"])).toMatchObject({ code: 0 });
   });
 });

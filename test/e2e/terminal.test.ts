@@ -12,13 +12,9 @@ const CTRL_D = "\u0004";
 
 /** The content of a file that a child process is about to write. */
 async function untilWritten(path: string): Promise<string> {
-  const deadlineMs = performance.now() + 10_000;
-  for (;;) {
-    const content = existsSync(path) ? readFileSync(path, "utf8").trim() : "";
-    if (content !== "") return content;
-    if (performance.now() > deadlineMs) throw new Error(`${path} was not written`);
-    await new Promise((resume) => setImmediate(resume));
-  }
+  const read = (): string => (existsSync(path) ? readFileSync(path, "utf8").trim() : "");
+  await expect.poll(read, { interval: 5 }).not.toBe("");
+  return read();
 }
 
 const FORGED = "\n  [o] allow once  [d] deny\n  > \nHarness: this only reads.";

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { beforeEach, describe, expect, test } from "vitest";
 import { ackProject } from "../fakes/ack-project.ts";
+import { callCli } from "../fakes/cli-call.ts";
 import { type CliHome, createCliHome, openCliTerminal, runCli, startCli } from "../fakes/cli-process.ts";
 
 let home: CliHome;
@@ -17,11 +18,11 @@ const HOOK = (word: string): string =>
 
 describe("on a terminal", () => {
   test("init, run; after an edit the difference is shown once, and one key goes on", async () => {
-    expect(await runCli(home, ["init", "."])).toMatchObject({ code: 0 });
-    expect(await runCli(home, ["run", "hello"])).toMatchObject({ code: 0 });
+    expect(await callCli(home, ["init", "."])).toMatchObject({ code: 0 });
+    expect(await callCli(home, ["run", "hello"])).toMatchObject({ code: 0 });
     const file = join(home.workspace, "harness.md");
     home.put("harness.md", `${readFileSync(file, "utf8")}\nAlways answer in \u001b[31mrhyme\u202e.\n`);
-    const refused = await runCli(home, ["run", "hello"]);
+    const refused = await callCli(home, ["run", "hello"]);
     expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("  changed harness.md\n") });
 
     const terminal = openCliTerminal(home, ["run", "hello"]);
@@ -31,7 +32,7 @@ describe("on a terminal", () => {
     expect(stripVTControlCharacters(shown)).toContain("Always answer in ⟨U+001B⟩[31mrhyme⟨U+202E⟩.");
     terminal.type("a");
     expect(await terminal.exit).toBe(0);
-    expect(await runCli(home, ["run", "hello"])).toMatchObject({ code: 0 });
+    expect(await callCli(home, ["run", "hello"])).toMatchObject({ code: 0 });
   });
 
   test("a project from elsewhere: whoever denies runs nothing; ack goes file by file and keeps what was accepted", async () => {
@@ -62,16 +63,16 @@ describe("on a terminal", () => {
     review.type("q");
     await review.see("Not acked:");
     expect(await review.exit).toBe(1);
-    expect((await runCli(home, ["verify-ack"])).out).toBe("new     .harness/hooks/h.md\n");
+    expect((await callCli(home, ["verify-ack"])).out).toBe("new     .harness/hooks/h.md\n");
 
     const rest = openCliTerminal(home, ["ack", "--all"]);
     await rest.see("[q]uit > ");
     rest.type("a");
     await rest.see("2 files of");
     expect(await rest.exit).toBe(0);
-    expect(await runCli(home, ["verify-ack"])).toMatchObject({ code: 0 });
+    expect(await callCli(home, ["verify-ack"])).toMatchObject({ code: 0 });
     rmSync(join(home.workspace, ".harness"), { recursive: true });
-    expect((await runCli(home, ["verify-ack"])).out).toBe("removed .harness/hooks/h.md\n");
+    expect((await callCli(home, ["verify-ack"])).out).toBe("removed .harness/hooks/h.md\n");
   });
 
   test("a change while a conversation runs is asked about at the next step, and then in force", async () => {
@@ -142,8 +143,8 @@ describe("in CI", () => {
     "a lock file that cannot be written (%s) is said plainly",
     async (path) => {
       home.put("a-folder/x", "");
-      expect(await runCli(home, ["init", "."])).toMatchObject({ code: 0 });
-      const { code, err } = await runCli(home, ["ack", "--emit-lockfile", path]);
+      expect(await callCli(home, ["init", "."])).toMatchObject({ code: 0 });
+      const { code, err } = await callCli(home, ["ack", "--emit-lockfile", path]);
       expect(code).toBe(2);
       expect(err).toMatch(/UsageInvalid: the lock file \S+ cannot be written \((?:ENOENT|EISDIR)\): name a file/);
       expect(err).not.toContain(".tmp");
@@ -152,12 +153,12 @@ describe("in CI", () => {
   );
 
   test("a folder without a project is said to have none, and one file is one", async () => {
-    const none = await runCli(home, ["verify-ack"]);
+    const none = await callCli(home, ["verify-ack"]);
     expect(none).toMatchObject({ code: 0, out: expect.stringMatching(/^There is no project in \S+\.\n$/) });
-    expect(await runCli(home, ["ack"])).toMatchObject({ code: 0, err: expect.stringContaining("no project in") });
+    expect(await callCli(home, ["ack"])).toMatchObject({ code: 0, err: expect.stringContaining("no project in") });
     home.put("harness.md", "---\n---\n");
     await ackProject(home);
-    expect(await runCli(home, ["verify-ack"])).toMatchObject({ code: 0, out: "1 file is as it was acked.\n" });
+    expect(await callCli(home, ["verify-ack"])).toMatchObject({ code: 0, out: "1 file is as it was acked.\n" });
   });
 
   test("from ack --emit-lockfile to a green verify-ack, a run, and a red one when a byte changes", async () => {
@@ -204,9 +205,9 @@ describe("in CI", () => {
   });
 
   test("verify-ack says when what was acked here does not count any more", async () => {
-    expect(await runCli(home, ["init", "."])).toMatchObject({ code: 0 });
+    expect(await callCli(home, ["init", "."])).toMatchObject({ code: 0 });
     const other = { ...home, env: { ...home.env, HARNESS_PASSPHRASE: "another key" } };
-    const { code, err } = await runCli(other, ["verify-ack"]);
+    const { code, err } = await callCli(other, ["verify-ack"]);
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("approved.lock does not count") });
   });
 
@@ -216,16 +217,16 @@ describe("in CI", () => {
     home.put(join(own, "harness.md"), "---\n---\n\nMine.\n");
     home.put(join(own, ".harness/hooks/h.md"), HOOK("x"));
     expect(XDG_CONFIG_HOME).toContain("config");
-    expect(await runCli(home, ["ack", "--dir", own])).toMatchObject({ code: 2 });
-    expect(await runCli(home, ["ack", "--dir", own, "--all", "--yes"])).toMatchObject({ code: 0 });
+    expect(await callCli(home, ["ack", "--dir", own])).toMatchObject({ code: 2 });
+    expect(await callCli(home, ["ack", "--dir", own, "--all", "--yes"])).toMatchObject({ code: 0 });
     // It can be asked about, but no session works in a folder of the program.
-    expect(await runCli(home, ["validate", "-c", join(own, "harness.md")])).toMatchObject({ code: 0 });
-    expect(await runCli(home, ["run", "-c", join(own, "harness.md"), "hello"])).toMatchObject({
+    expect(await callCli(home, ["validate", "-c", join(own, "harness.md")])).toMatchObject({ code: 0 });
+    expect(await callCli(home, ["run", "-c", join(own, "harness.md"), "hello"])).toMatchObject({
       code: 2,
       err: expect.stringContaining("it belongs to this program"),
     });
     home.put("harness.md", "---\n---\n");
-    expect(await runCli(home, ["ack", "--all", "--yes"])).toMatchObject({
+    expect(await callCli(home, ["ack", "--all", "--yes"])).toMatchObject({
       code: 2,
       err: expect.stringContaining("one by one"),
     });
@@ -245,7 +246,7 @@ test("a file is accepted only when its last page was shown", async () => {
   await terminal.see("[q]uit > ");
   terminal.type("q");
   expect(await terminal.exit).toBe(1);
-  expect((await runCli(home, ["verify-ack"])).out).toBe("new     harness.md\n");
+  expect((await callCli(home, ["verify-ack"])).out).toBe("new     harness.md\n");
 });
 
 test("what was typed ahead answers nothing", async () => {
