@@ -199,10 +199,11 @@ describe("a delegate that was cut off", () => {
       await log.release();
       return store;
     };
-    const enough = await reopen(await cutOff(), { budgets: { tree: { maxCostUsd: 0.51 } } });
+    const prices = { "openai:mock-model": { input: 0, output: 0 } };
+    const enough = await reopen(await cutOff(), { prices, budgets: { tree: { maxCostUsd: 0.51 } } });
     expect(await enough.send("go on")).toMatchObject({ outcome: "answered" });
     expect(enough.rig.of("TurnEnded").at(-1)?.tree_total).toMatchObject({ cost_usd: 0.5 });
-    const spent = await reopen(await cutOff(), { budgets: { tree: { maxCostUsd: 0.5 } } });
+    const spent = await reopen(await cutOff(), { prices, budgets: { tree: { maxCostUsd: 0.5 } } });
     expect(await spent.send("go on")).toMatchObject({ outcome: "error", reason: "BudgetExceeded" });
   });
 

@@ -3,6 +3,7 @@
  * the last one has cost: the most a budget can be overshot by is the call that crossed it.
  */
 import type { ModelOutcome, RequestMiddleware } from "#engine";
+import { reasonText } from "#protocol";
 
 export interface Spending {
   readonly spentUsd: number;
@@ -17,12 +18,11 @@ export function createSpending(budgetUsd: number | undefined): Spending {
   let last: Promise<void> = Promise.resolve();
 
   function tally(outcome: ModelOutcome): void {
-    if (outcome.type !== "done") return;
     spentUsd += outcome.costUsd ?? 0;
-    if (budgetUsd === undefined) return;
-    if (outcome.costUsd === undefined) {
-      exhausted = `no price is known for ${outcome.model}, so a budget cannot be held; add it to [prices] of config.toml`;
-    } else if (spentUsd >= budgetUsd) {
+    if (outcome.type === "failed" && outcome.reason === "PriceUnknown") exhausted = outcome.message;
+    if (budgetUsd === undefined || outcome.type === "failed") return;
+    if (outcome.costUsd === undefined) exhausted = reasonText("PriceUnknown", { model: outcome.model });
+    else if (spentUsd >= budgetUsd) {
       exhausted = `the budget is used up: $${spentUsd.toFixed(4)} of $${budgetUsd}`;
     }
   }

@@ -130,7 +130,7 @@ describe("threads and turns", () => {
     const threadId = await newThread(rpc);
     const start = { threadId, input: text("x") };
     const wrong = await rpc.request("turn.start", { ...start, model: { providerID: "nobody", modelID: "x" } });
-    expect(wrong.error).toMatchObject({ code: -32602, data: { reason: "ModelNotConfigured" } });
+    expect(wrong.error).toMatchObject({ code: -32602, data: { reason: "UnknownModel" } });
     expect((await rpc.request("turn.start", { ...start, agent: "poet" })).error?.code).toBe(-32602);
     await rpc.result("turn.start", { ...start, agent: "code" });
     expect((await rpc.notification("turn.completed")).turn.status).toBe("completed");
