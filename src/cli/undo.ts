@@ -5,7 +5,15 @@ import { join } from "node:path";
 import { defined, paint, visibleLine } from "#base";
 import { nextTs } from "#engine";
 import { type StoreFlags, undoPlace, withStore } from "#program";
-import { CallId, type EventPayload, ReasonError, reasonText, SessionId, TurnId } from "#protocol";
+import {
+  CallId,
+  type EventPayload,
+  ReasonError,
+  reasonText,
+  type SessionCommandOf,
+  SessionId,
+  TurnId,
+} from "#protocol";
 import { harnessPaths } from "#stores";
 import { createUndoStore, redo, restoredEvent, type UndoReport, type UndoTarget, undo } from "#undo";
 import { createWorkspaceRestore } from "#world";
@@ -102,6 +110,17 @@ export function parseTarget(named: string | undefined): UndoTarget {
   if (CallId.is(named)) return { call: named };
   if (TurnId.is(named)) return { turn: named };
   throw new ReasonError("UsageInvalid", { detail: `'${named}' is neither a call (call_…) nor a turn (turn_…)` });
+}
+
+/** The same as a command for the session. */
+export function restoreCommand(
+  action: "undo" | "redo",
+  target: UndoTarget,
+): SessionCommandOf<"UndoTurn"> | SessionCommandOf<"UndoCall"> | SessionCommandOf<"Redo"> {
+  const named = target === "last" ? {} : "call" in target ? { call_id: target.call } : { turn: target.turn };
+  if (action === "redo") return { kind: "Redo", ...named };
+  if (target !== "last" && "call" in target) return { kind: "UndoCall", call_id: target.call };
+  return { kind: "UndoTurn", ...(target === "last" ? {} : { turn: target.turn }) };
 }
 
 function parseSession(given: string | undefined): SessionId | undefined {

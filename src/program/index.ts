@@ -8,7 +8,15 @@ export { expiringText, tellExpiring } from "./expiry-banner.ts";
 export { kindNames, powers } from "./file-kinds.ts";
 export { keyState } from "./key-state.ts";
 export { createLogRedaction } from "./log-redaction.ts";
-export { closeProgram, loadSettings, type OpenOptions, openProgram, projectPlace, userFlags } from "./open.ts";
+export {
+  closeProgram,
+  loadSettings,
+  type OpenedProgram,
+  type OpenOptions,
+  openProgram,
+  projectPlace,
+  userFlags,
+} from "./open.ts";
 export type { Harness, HarnessOptions, Health } from "./options.ts";
 export type { OutwardRedactor, OutwardText, ProgramPorts } from "./ports.ts";
 export { trustDirectory, trustKeys } from "./project-keys.ts";

@@ -1,4 +1,5 @@
 /** The vocabulary without its parsers: ids, reasons and types. `#protocol/schemas` adds the zod tables. */
+export { createAnswerCollector } from "./answer.ts";
 export type { OrderingScope } from "./command-row.ts";
 export {
   asCommand,
