@@ -10,6 +10,7 @@ import { ReasonError } from "#protocol";
 import { vendors } from "#providers";
 import { createSandboxes } from "#sandbox";
 import { deriveKey, diagnoseStore, harnessPaths, machineKey, ownFolders } from "#stores";
+import { USER_LOG } from "#stores/kinds";
 import { parseListenAddress } from "#transports/http";
 import { createProcesses } from "#world";
 import { soundSurvey } from "./ack.ts";
@@ -70,7 +71,7 @@ const checks: readonly Check[] = [
     async run(ports) {
       const { env, clock } = ports;
       const path = harnessPaths(env).sessionsDb;
-      const heads = await headsOf(ports, { store: "sqlite" });
+      const heads = await headsOf(ports, { store: USER_LOG });
       if (!existsSync(path) && heads.list().length === 0) return [ok("none yet")];
       const found = diagnoseStore({ path, clock, key: machineKey(env), heads });
       if (found.length === 0) return [ok(path)];

@@ -98,9 +98,8 @@ async function resumed(
 ): Promise<SessionId> {
   if (SessionId.is(named)) return named;
   if (!storeKinds[store].isDurable) throw new ReasonError("SessionNotFound", { session: named });
-  const { findSession, withStore } = await import("#program/session-store");
-  const place = storeKinds[store].isInWorkspace ? { store, root: workspace } : { store };
-  return withStore(ports, place, async (opened) => (await findSession(opened, named)).id);
+  const { findSession, logOf, withStore } = await import("#program/session-store");
+  return withStore(ports, logOf(store, workspace), async (opened) => (await findSession(opened, named)).id);
 }
 
 /** The answer on standard output, or on standard error why there is none. */

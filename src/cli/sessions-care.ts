@@ -17,6 +17,7 @@ import {
   runRetention,
   sealHeadsFor,
 } from "#stores";
+import { USER_LOG } from "#stores/kinds";
 import { rekeyTrust } from "#trust";
 import { rekeyUndo, type UndoRekey } from "#undo";
 import type { CliPorts } from "./cli-ports.ts";
@@ -34,7 +35,7 @@ export interface CareFlags {
 export async function doctorCommand(ports: CliPorts, flags: CareFlags): Promise<ExitCode> {
   const { terminal, env, clock } = ports;
   const path = harnessPaths(env).sessionsDb;
-  const heads = await headsOf(ports, { store: "sqlite" });
+  const heads = await headsOf(ports, { store: USER_LOG });
   const findings = diagnoseStore({ path, clock, key: machineKey(env), heads });
   const isBroken = findings.some(({ level }) => level === "error");
   if (flags.json) {

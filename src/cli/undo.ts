@@ -1,10 +1,8 @@
 /** `harness undo` and `harness redo`: take back what an agent has changed in this folder, or make it again. */
 
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { defined, paint, visibleLine } from "#base";
 import { nextTs } from "#engine";
-import { type StoreFlags, undoPlace, withStore } from "#program";
+import { logWith, undoPlace, withStore } from "#program";
 import {
   CallId,
   type EventPayload,
@@ -14,7 +12,6 @@ import {
   SessionId,
   TurnId,
 } from "#protocol";
-import { harnessPaths } from "#stores";
 import { createUndoStore, redo, restoredEvent, type UndoReport, type UndoTarget, undo } from "#undo";
 import { createWorkspaceRestore } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
@@ -79,12 +76,11 @@ async function withSessionLog<Result>(
   work: (record: RecordEvent) => Promise<Result>,
 ): Promise<Result> {
   const { terminal, clock } = ports;
-  const flags = storeOf(ports, folder, session);
-  const unknown = (): Promise<Result> =>
-    work(async () => terminal.err(`${session} is in no log here, so the model is not told of this.\n`));
-  if (flags === undefined) return unknown();
+  const flags = await logWith(ports, folder, session);
+  if (flags === undefined) {
+    return work(async () => terminal.err(`${session} is in no log here, so the model is not told of this.\n`));
+  }
   return withStore(ports, flags, async (store) => {
-    if ((await store.get(session)) === undefined) return unknown();
     const log = await store.acquire(session);
     for (const repair of log.repairs ?? []) terminal.err(`${reasonText("LogRepaired", { detail: repair })}\n`);
     if (log.headProblem !== undefined) terminal.err(`${log.headProblem}\n`);
@@ -97,12 +93,6 @@ async function withSessionLog<Result>(
       await log.release();
     }
   });
-}
-
-/** Where the session can be: in files of its folder, or in the log of the user. Opens nothing and makes nothing. */
-function storeOf({ env }: CliPorts, folder: string, session: SessionId): StoreFlags | undefined {
-  if (existsSync(join(folder, ".harness", "threads", session))) return { store: "jsonl", root: folder };
-  return existsSync(harnessPaths(env).sessionsDb) ? { store: "sqlite" } : undefined;
 }
 
 export function parseTarget(named: string | undefined): UndoTarget {

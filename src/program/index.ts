@@ -41,7 +41,16 @@ export { assembleRedactor } from "./redaction.ts";
 export { retentionPolicy } from "./retention-policy.ts";
 export type { ContextValues, RunFlags } from "./run-flags.ts";
 export { type LogFlags, logFolder, openServiceLog } from "./service-log.ts";
-export { findSession, headsOf, idStart, SEARCHED_SESSIONS, type StoreFlags, withStore } from "./session-store.ts";
+export {
+  findSession,
+  headsOf,
+  idStart,
+  logOf,
+  logWith,
+  SEARCHED_SESSIONS,
+  type StoreFlags,
+  withStore,
+} from "./session-store.ts";
 export { cleanEvent, cleanTranscript, exportPieces, readEvents } from "./session-texts.ts";
 export { settledMs } from "./settled-time.ts";
 export { defaultTokenFile, describeClaims, type TokenParts, timeOf, tokenParts } from "./token-parts.ts";
