@@ -1,19 +1,8 @@
 /** `harness undo` and `harness redo`: take back what an agent has changed in this folder, or make it again. */
 
 import { defined, paint, visibleLine } from "#base";
-import { nextTs } from "#engine";
-import { logWith, undoPlace, withStore } from "#program";
-import {
-  CallId,
-  type EventPayload,
-  ReasonError,
-  reasonText,
-  type SessionCommandOf,
-  SessionId,
-  TurnId,
-} from "#protocol";
-import { createUndoStore, redo, restoredEvent, type UndoReport, type UndoTarget, undo } from "#undo";
-import { createWorkspaceRestore } from "#world";
+import { restoreFolder, type UndoReport, type UndoTarget } from "#program";
+import { CallId, ReasonError, type SessionCommandOf, SessionId, TurnId } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { namedFolder } from "./named-folder.ts";
@@ -36,63 +25,19 @@ export async function undoCommand(
   named: string | undefined,
   flags: UndoFlags,
 ): Promise<ExitCode> {
-  const { terminal, clock } = ports;
-  const target = parseTarget(named);
+  const { terminal } = ports;
   const session = parseSession(flags.session);
-  const store = createUndoStore({ ...undoPlace(ports), clock });
-  const folder = namedFolder(ports.cwd, flags.cwd);
-  const request = {
-    workspace: store.workspace(folder),
-    port: createWorkspaceRestore(folder),
-    target,
+  const report = await restoreFolder(ports, {
+    action,
+    folder: namedFolder(ports.cwd, flags.cwd),
+    target: parseTarget(named),
     skipConflicts: flags.skipConflicts === true,
-  };
-  const restore = action === "undo" ? undo : redo;
-  const plan = await restore({ ...request, dryRun: true, ...defined({ session }) });
-  const report =
-    flags.dryRun === true
-      ? plan
-      : await withSessionLog(ports, folder, plan.session, async (record) => {
-          const done = await restore({ ...request, session: plan.session });
-          const event = restoredEvent(done, `harness ${action}`);
-          if (event !== undefined) await record(event);
-          return done;
-        });
+    dryRun: flags.dryRun === true,
+    ...defined({ session }),
+  });
   if (flags.json) terminal.out(`${JSON.stringify(report)}\n`);
   else renderReport(terminal, report);
   return report.outcome === "done" || report.outcome === "planned" ? 0 : 1;
-}
-
-type RecordEvent = (event: EventPayload<"WorkspaceRestored">) => Promise<void>;
-
-/**
- * Holds the log of the session while `work` runs, so that no turn of it changes the same files, and so that the model is
- * told. Rejects with SessionBusy while the session is open elsewhere: the place to undo is there then.
- */
-async function withSessionLog<Result>(
-  ports: CliPorts,
-  folder: string,
-  session: SessionId,
-  work: (record: RecordEvent) => Promise<Result>,
-): Promise<Result> {
-  const { terminal, clock } = ports;
-  const flags = await logWith(ports, folder, session);
-  if (flags === undefined) {
-    return work(async () => terminal.err(`${session} is in no log here, so the model is not told of this.\n`));
-  }
-  return withStore(ports, flags, async (store) => {
-    const log = await store.acquire(session);
-    for (const repair of log.repairs ?? []) terminal.err(`${reasonText("LogRepaired", { detail: repair })}\n`);
-    if (log.headProblem !== undefined) terminal.err(`${log.headProblem}\n`);
-    try {
-      return await work(async (payload) => {
-        const ts = nextTs(log.lastTs, clock.now());
-        await log.append([{ kind: "WorkspaceRestored", ts, payload }], ts);
-      });
-    } finally {
-      await log.release();
-    }
-  });
 }
 
 export function parseTarget(named: string | undefined): UndoTarget {

@@ -1,4 +1,5 @@
 /** The append-only session log, its stores, and what can be rebuilt from it. */
+export { delegatedBy, refuseDelegate, type SessionMeta, type SessionStore } from "#engine";
 export type { ArchiveStore } from "./archive.ts";
 export { loadAudit } from "./audit.ts";
 export type { Checkpoint, Signer } from "./checkpoint.ts";
