@@ -46,7 +46,6 @@ export { createBuiltinTools, factsOf } from "#tools";
 export { createLockFileTrust, type ProjectTrust, type WaitingFile, writeLock } from "#trust";
 export type { UndoReport, UndoTarget } from "#undo";
 export { assembleHarness } from "./assemble.ts";
-export type { BuildInfo } from "./build-info.ts";
 export { credentialKey } from "./credential-key.ts";
 export { type PortionBound, type RetentionPortion, retentionPortion } from "./daily-retention.ts";
 export { openEmbeddedProject } from "./embedded-project.ts";
@@ -66,10 +65,10 @@ export {
   projectPlace,
   userFlags,
 } from "./open.ts";
-export type { Harness, HarnessOptions, Health } from "./options.ts";
+export type { Harness, HarnessOptions } from "./options.ts";
 export { loadPolicy, type PolicyFlags } from "./policy-source.ts";
 export type { OutwardRedactor, OutwardText, ProgramPorts } from "./ports.ts";
-export { trustDirectory, trustKeys } from "./project-keys.ts";
+export { trustDirectory } from "./project-keys.ts";
 export {
   type ConditionCheck,
   type ConditionResult,
@@ -82,7 +81,6 @@ export {
   type OpenedProject,
   openProject,
   PROJECT_FILES,
-  type ProjectPlace,
   problemText,
   soundProject,
 } from "./projects.ts";
@@ -111,9 +109,8 @@ export {
   lockFilePath,
   type ReviewFiles,
   readLockFile,
-  type TrustedProject,
   userTrust,
 } from "./trusted-project.ts";
 export { restoreFolder, undoForgetter } from "./undo-folder.ts";
-export { undoDirectory, undoKey, undoPlace } from "./undo-place.ts";
+export { undoPlace } from "./undo-place.ts";
 export { configFile, loadConfig } from "./user-config-file.ts";
