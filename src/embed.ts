@@ -6,10 +6,10 @@
 import { resolve } from "node:path";
 import { applyProject, defaultSettings, type PermissionRule, type Settings } from "#artifacts";
 import { defined } from "#base";
-import { type ControlClient, createAnswerCollector } from "#control";
+import type { ControlClient } from "#control";
 import { type Plugin, type Tool, type ToolContext, type TurnSummary, textOutput } from "#engine";
 import { assembleHarness, type Harness, openEmbeddedProject, undoPlace } from "#program";
-import { ReasonError, reasonText, type SessionId } from "#protocol";
+import { createAnswerCollector, ReasonError, reasonText, type SessionId } from "#protocol";
 import { createHeldKeys, defaultModel } from "#providers";
 import { createSigner, harnessPaths, headsDirectory, machineKeySource } from "#stores";
 import type { UndoReport } from "#undo";

@@ -21,7 +21,6 @@ const longFunctions: Readonly<Record<string, string>> = {
   "src/cli/program.ts: buildProgram": "the list of commands",
   "src/cli/project-commands.ts: addProjectCommands": "the list of commands",
   "src/cli/renderer.ts: show": "one case for each kind of event",
-  "src/cli/run.ts: runCommand": "the steps of one command, each needed by the next",
   "src/cli/sessions.ts: addSessionsCommands": "the list of commands",
   "src/cli/terminal.ts: createTerminal": "the members of one port",
   "src/client/follow.ts: followEvents": "one loop whose state each branch changes",

@@ -184,7 +184,7 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.openSync fs.truncateSync",
     why: "What a daemon in the background prints, in the state folder.",
   },
-  "src/cli/git-files.ts": {
+  "src/program/git-files.ts": {
     uses: "fs.writeFileSync",
     why: "Files of a commit, in a folder of their own that a policy is read from.",
   },
@@ -196,7 +196,7 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.mkdir fs.writeFile",
     why: "`harness init` and `scaffold`, which a person types.",
   },
-  "src/cli/policy-source.ts": {
+  "src/program/policy-source.ts": {
     uses: "fs.mkdtempSync fs.rmSync",
     why: "The folder for a policy of a commit, while it is read.",
   },

@@ -70,7 +70,7 @@ export function httpPage(): string {
       "`id:`), and what is still whole follows; what is left of the others is in the log. `event: error` with a reason is the last frame of a stream that the server ends.",
     "A stream that begins with the log does not wait until a stored session is open: the log is sent while the session opens. What keeps " +
       "it from opening after its first event was sent ends the stream with `event: error`.",
-    "A `StreamGap` of reason `overflow`, `TokenExpiring` and `TokenRequested` are about the stream and not in the log: they have no `id:`, and the `id` of the " +
+    "A `StreamGap` of reason `overflow`, `TokenExpiring`, `TokenRequested` and `TurnLost` are not in the log: they have no `id:`, and the `id` of the " +
       "event before them. A stream ends within a second of the revocation of its token, and a minute after the end of it.",
     "## Web socket",
     "`GET /v1/ws?session=ID&lastEventId=N`, both optional. Frames are JSON texts in both directions:",

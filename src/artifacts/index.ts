@@ -7,19 +7,17 @@ export { adminKeys } from "./config-table.ts";
 export { contextTexts } from "./context-texts.ts";
 export { domainLists } from "./domain-lists.ts";
 export type { Assertion, AssertionType, PlacedAssertion } from "./eval-assertions.ts";
-export type { EvalFile } from "./eval-file.ts";
 export { loadEvalReader } from "./eval-reader.ts";
 export { type EvalCase, evalTables, type SetupFile } from "./eval-table.ts";
 export { type FieldParser, loadFieldParser } from "./field-parser.ts";
 export { readFileContent } from "./file-content.ts";
 export { splitFrontmatter } from "./frontmatter.ts";
-export { canonicalEvent, hookEventAliases, hookEvents, hookPayloads } from "./hook-events.ts";
+export { hookEventAliases, hookEvents, hookPayloads } from "./hook-events.ts";
 export { inHookOrder, withAddedHooks } from "./hook-order.ts";
 export { globFault, globMatches } from "./name-glob.ts";
 export type * from "./project.ts";
 export {
   createProjectLoader,
-  type LoadOnceOptions,
   loadProject,
   type ProjectLoader,
   type ProjectLoaderOptions,
@@ -29,21 +27,17 @@ export {
 } from "./project-loader.ts";
 export { addAllowRule, addAllowRules } from "./promote-rule.ts";
 export {
-  DEFAULT_MAX_STEPS,
   defaultSettings,
   defaultTimeouts,
   type LabelRule,
   type LogSettings,
   type ModelSettings,
   type PermissionRule,
-  type PriceSettings,
-  type RateSettings,
   type RetentionSettings,
-  type RetrySettings,
   type Settings,
   type TimeoutSettings,
 } from "./settings.ts";
 export { tighterBudgets } from "./tiers.ts";
-export { type ToolVisibility, toolVisible } from "./tools-policy.ts";
+export { toolVisible } from "./tools-policy.ts";
 export { type LoadedConfig, parseUserConfig } from "./user-config.ts";
 export { REQUEST_VERIFIER_NAME, verifierOf, verifierTool } from "./verifier.ts";

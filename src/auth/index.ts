@@ -1,20 +1,18 @@
 /** Capability tokens: what they say, how they are made, confirmed, checked and revoked; and where a request may come from. */
-export { type Authenticator, type AuthenticatorOptions, createAuthenticator } from "./authenticator.ts";
+export { type Authenticator, createAuthenticator } from "./authenticator.ts";
 export {
-  CLAIMS_VERSION,
   CLOCK_LEEWAY_SECONDS,
   type Claims,
   checkScope,
   checkSession,
   coversClaims,
-  coversSession,
   DRAIN_SECONDS,
   EXPIRING_SECONDS,
   phaseOf,
   type TokenPhase,
 } from "./claims.ts";
-export { createFailureLimit, type FailureLimit } from "./failure-limit.ts";
-export { type ConfirmationChannel, createIssuance, type Issuance } from "./issuance.ts";
+export { createFailureLimit } from "./failure-limit.ts";
+export { type ConfirmationChannel, createIssuance } from "./issuance.ts";
 export { DEFAULT_COMMANDS, mintClaims, type TokenRequest } from "./mint.ts";
 export {
   checkOrigin,
@@ -23,7 +21,6 @@ export {
   type OriginRules,
   preflightAnswer,
   presentedToken,
-  type RawRequest,
   UNIX_HOSTS,
 } from "./request-origin.ts";
 export { readToken, signToken, TOKEN_KEY_PURPOSE } from "./token.ts";

@@ -1,7 +1,8 @@
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { describe, expect, test } from "vitest";
-import { checkOrigin, loopbackHosts, preflightAnswer, presentedToken, type RawRequest } from "#auth";
+import { checkOrigin, loopbackHosts, preflightAnswer, presentedToken } from "#auth";
+import type { RawRequest } from "./request-origin.ts";
 
 const rules = { hosts: loopbackHosts(8080), origins: ["https://app.example.com"] };
 

@@ -1,14 +1,14 @@
 /** Pure building blocks that everything stands on: ports as interfaces, ULIDs, middleware composition, text. No effects. */
-export { type DomainEntry, domainAllowed, normalHost, parseDomainEntry } from "./allowed-domains.ts";
+export { normalHost } from "./allowed-domains.ts";
 export { assertNever } from "./assert-never.ts";
 export { boundHost, isBoundTo } from "./bound-hosts.ts";
 export { canonicalHash, canonicalJson } from "./canonical-json.ts";
 export { compose, type Handler, type Middleware } from "./compose.ts";
-export { CONCEAL_MIN_BYTES, type Concealer, createConcealer } from "./concealer.ts";
+export { createConcealer } from "./concealer.ts";
 export { counted } from "./counted.ts";
 export { beginningOf, CUT_LOOK_CHARS, cutAtBlank, endOf, withoutCutEnd, withoutCutStart } from "./cut-text.ts";
 export { defined } from "./defined.ts";
-export { type DiskTrouble, diskTrouble, diskTroubleText } from "./disk-trouble.ts";
+export { diskTrouble, diskTroubleText } from "./disk-trouble.ts";
 export { createDomainList, type DomainList, isDomainEntry } from "./domain-list.ts";
 export { fileError, fileErrorText } from "./file-error.ts";
 export { foldedForms } from "./folded-forms.ts";
@@ -53,20 +53,13 @@ export {
   type FingerprintedForm,
   fingerprintSecret,
   HEAD_CHARS,
-  type KnownSecrets,
   type SecretFingerprint,
 } from "./secret-fingerprint.ts";
-export { isSearchable, SECRET_MIN_CHARS, type SecretForm, secretForms } from "./secret-forms.ts";
+export { isSearchable, type SecretForm, secretForms } from "./secret-forms.ts";
 export { SECRET_PREFIX } from "./secret-variables.ts";
-export { createSerial, type Serial } from "./serial.ts";
+export { createSerial } from "./serial.ts";
 export { matchStars } from "./star-match.ts";
-export {
-  type ProtectedName,
-  protectedNames,
-  protectedPatterns,
-  type Steering,
-  steeringFile,
-} from "./steering-files.ts";
+export { protectedNames, protectedPatterns, type Steering, steeringFile } from "./steering-files.ts";
 export { errnoOf, messageOf } from "./thrown.ts";
 export { createUlidFactory, type UlidFactory, ulidFromDigest } from "./ulid.ts";
 export { visibleJson, visibleLine, visibleLines, visibleProse, visibleRow, visibleUnits } from "./visible-text.ts";

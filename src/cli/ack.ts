@@ -4,9 +4,18 @@ import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { type AwaitingFile, type ProjectSurvey, surveyProject } from "#artifacts";
 import { defined, errnoOf, messageOf, visibleLine } from "#base";
-import { ackRefusal, locateProject, lockFilePath, problemText, readLockFile, userTrust } from "#program";
+import {
+  ackRefusal,
+  createLockFileTrust,
+  locateProject,
+  lockFilePath,
+  type ProjectTrust,
+  problemText,
+  readLockFile,
+  userTrust,
+  writeLock,
+} from "#program";
 import { ReasonError } from "#protocol";
-import { createLockFileTrust, type ProjectTrust, writeLock } from "#trust";
 import { writePrivateFile } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
@@ -163,7 +172,7 @@ export async function soundSurvey(ports: CliPorts, place: PlaceFlags): Promise<P
     root: realpathSync.native(root),
     ...defined({ configFile }),
   });
-  const { surveyCases } = await import("./trusted-cases.ts");
+  const { surveyCases } = await import("#evals");
   const errors = survey.problems.filter(({ severity }) => severity === "error");
   if (errors.length > 0) throw new ReasonError("ConfigInvalid", { detail: errors.map(problemText).join("\n") });
   return { ...survey, files: [...survey.files, ...(await surveyCases(survey.root))] };

@@ -1,7 +1,8 @@
 /** `--output-schema`: the final answer must be JSON that matches a schema; the model is asked again at most twice. */
 import { messageOf } from "#base";
 import { ReasonError, reasonText } from "#protocol";
-import type { CliSession, CliTurn } from "./cli-session.ts";
+import type { CliSession } from "./cli-session.ts";
+import type { EndedTurn } from "./session-view.ts";
 
 /** Asks after the first answer. */
 export const MAX_REASKS = 2;
@@ -28,7 +29,7 @@ export function parseAnswerSchema(file: string, text: string): AnswerSchema {
 }
 
 /** The turn whose answer is the matching JSON text, or the last turn as an AnswerInvalid error. */
-export async function sendForSchema(session: CliSession, prompt: string, { schema }: AnswerSchema): Promise<CliTurn> {
+export async function sendForSchema(session: CliSession, prompt: string, { schema }: AnswerSchema): Promise<EndedTurn> {
   const { Validator } = await import("@cfworker/json-schema");
   const validator = new Validator(schema, "2020-12", false);
   const wanted = `Answer with one JSON value and nothing else. It must match this JSON Schema:\n${JSON.stringify(schema)}`;

@@ -1,7 +1,7 @@
 /** `harness attach`: this terminal on a session of a running daemon, beside whoever else is on it. */
 
 import { resolve } from "node:path";
-import { defined, visibleJson, visibleLine } from "#base";
+import { defined, visibleLine } from "#base";
 import type { Client, ClientSession } from "#client";
 import {
   createDaemonRevival,
@@ -13,13 +13,23 @@ import {
 } from "#daemon";
 import { loadConfig, mayHaveProject, tellExpiring } from "#program";
 import { ReasonError } from "#protocol";
-import { lastSession, namedSession, newSession, type OfferParts, offeredSession } from "./attach-offer.ts";
-import { runAttachRepl } from "./attach-repl.ts";
-import { openAttachedView } from "./attached-view.ts";
+import {
+  describe,
+  lastSession,
+  listedSessions,
+  namedSession,
+  newSession,
+  type OfferParts,
+  offeredSession,
+} from "./attach-offer.ts";
+import { type AttachedParts, createResend, type Resend } from "./attach-resend.ts";
 import type { CliPorts } from "./cli-ports.ts";
+import { converse } from "./conversation.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { reviewAt } from "./file-review.ts";
 import { handleInterrupts } from "./interrupt.ts";
+import { beginningOfLastTurn, eventLine, openSessionView } from "./session-view.ts";
+import type { SlashHandlers } from "./slash-words.ts";
 
 export interface AttachFlags extends DaemonFlags {
   readonly new?: boolean;
@@ -117,23 +127,28 @@ async function attach({ ports, client, revival, named, flags, left }: Attaching)
     session = await chosenSession(parts, named, flags);
     while (session !== undefined) {
       if (flags.json) return await printEvents(ports, session, flags.since, left.signal);
-      const { activity, working_dir } = await session.info();
+      const { activity, working_dir, model, last_event_id: last } = await session.info();
       // Attaching opens it again.
       if (activity === undefined) await reviewProject(ports, client, working_dir);
       const here = new AbortController();
       const running = session;
-      const view = await openAttachedView({
+      const view = openSessionView({
+        ports,
         client,
         session,
-        terminal,
-        outward: ports.outward,
+        output: "stream",
+        interactive: terminal.interactive,
+        since: await beginningOfLastTurn(session, last),
+        last,
+        isHere: false,
         signal: AbortSignal.any([left.signal, here.signal]),
       });
+      await view.reached(last);
       cancel = () => {
         if (view.isTurnRunning) void running.cancel().catch(tell);
         return view.isTurnRunning;
       };
-      const next = await converse({ ports, client, revival, session, view, left, here });
+      const next = await attached({ ports, client, revival, session, view, left: left.signal }, String(model));
       here.abort();
       await view.ended;
       session = next === undefined ? undefined : await namedSession(client, next);
@@ -159,58 +174,50 @@ function didNotComeBack(error: unknown, session: string, { connect }: AttachFlag
 
 const GONE: ReadonlySet<string> = new Set(["ServerUnreachable", "ConnectionLost"]);
 
-interface Conversation {
-  readonly ports: CliPorts;
-  readonly client: Client;
-  readonly revival: DaemonRevival | undefined;
-  readonly session: ClientSession;
-  readonly view: Awaited<ReturnType<typeof openAttachedView>>;
-  readonly left: AbortController;
-  readonly here: AbortController;
-}
-
 /** The id of the session to go on with here; undefined when it is over. */
-async function converse({
-  ports,
-  client,
-  revival,
-  session,
-  view,
-  left,
-  here,
-}: Conversation): Promise<string | undefined> {
+async function attached(parts: AttachedParts, model: string): Promise<string | undefined> {
+  const { ports, client, session, view, left } = parts;
   const { terminal } = ports;
   if (!terminal.interactive) {
     terminal.err(`${session.id} · without a terminal it is only shown: nothing is sent\n`);
     await view.ended;
     return undefined;
   }
-  const { model } = await session.info();
-  terminal.err(`${session.id} · ${visibleLine(String(model))} · attached on ${client.address} · /help for help\n`);
-  const stop = AbortSignal.any([left.signal, here.signal]);
-  // The line that is being read ends with the session.
-  const over = view.ended.then(
-    () => here.abort(),
-    (error: unknown) => {
-      here.abort();
-      throw error;
-    },
-  );
-  const unsent: string[] = [];
-  const repl = runAttachRepl({ ports, client, revival, session, view, unsent, left: stop });
-  const reason = await Promise.race([repl, over]).catch((error: unknown) => {
-    view.finishLine();
-    for (const text of unsent) terminal.err(`Not sent: ${visibleLine(text)}\n`);
-    throw error;
+  terminal.err(`${session.id} · ${visibleLine(model)} · attached on ${client.address} · /help for help\n`);
+  const send = createResend(parts);
+  const words = attachedWords(parts, send);
+  const over = await converse({
+    ports,
+    session,
+    view,
+    words,
+    send: (text) => send(text, () => session.send(text)),
+    readsAhead: true,
+    left,
   });
-  view.finishLine();
-  if (reason === undefined) {
-    terminal.err("The session has ended.\n");
-    return undefined;
-  }
-  if (reason.kind === "other") return reason.session;
-  terminal.err(`Detached. The session goes on: harness attach ${session.id}\n`);
+  if (over.kind === "other") return over.session;
+  const goesOn = `Detached. The session goes on: harness attach ${session.id}\n`;
+  terminal.err(over.kind === "ended" ? "The session has ended.\n" : goesOn);
   return undefined;
+}
+
+/** What a daemon adds to the words of every conversation. */
+function attachedWords({ ports, client, session }: AttachedParts, send: Resend) {
+  return {
+    health: async () => ports.terminal.err("The daemon tells how it is: harness daemon status\n"),
+    queue: ({ text = "" }) => send(text, () => session.queue(text)),
+    steer: ({ text = "" }) => session.steer(text),
+    cancel: () => session.cancel(),
+    // Read before anything is carried out: it ends the conversation here.
+    "sessions:resume": async () => undefined,
+    async "sessions:list"() {
+      const nowMs = ports.clock.now();
+      const { terminal } = await ports.outward.through(ports, false);
+      for (const info of await listedSessions({ client })) {
+        terminal.err(`  ${await describe(client, info, nowMs)} · ${visibleLine(info.working_dir)}\n`);
+      }
+    },
+  } satisfies SlashHandlers;
 }
 
 /**
@@ -253,7 +260,7 @@ async function printEvents(
   signal: AbortSignal,
 ): Promise<ExitCode> {
   for await (const event of session.events({ signal, ...defined({ since }) })) {
-    await terminal.outDrained(`${visibleJson(JSON.stringify(event))}\n`);
+    await terminal.outDrained(eventLine(event));
   }
   return 0;
 }

@@ -1,9 +1,8 @@
 /** `harness audit network`: which hosts tools, scripts and sandboxed commands have reached or were refused, from the log. */
 import { resolve } from "node:path";
-import type { SessionMeta } from "#engine";
 import { readEvents, type StoreFlags, withStore } from "#program";
 import { type EventPayload, ReasonError } from "#protocol";
-import type { ArchiveStore } from "#stores";
+import type { ArchiveStore, SessionMeta } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { namedOrLatest } from "./latest-session.ts";

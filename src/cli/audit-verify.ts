@@ -3,7 +3,6 @@ import { createReadStream, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { messageOf } from "#base";
-import type { SessionMeta } from "#engine";
 import { findSession, headsOf, idStart, SEARCHED_SESSIONS, type StoreFlags, withStore } from "#program";
 import { ReasonError, SessionId } from "#protocol";
 import {
@@ -14,6 +13,7 @@ import {
   type KnownHeads,
   loadAudit,
   readSigningKey,
+  type SessionMeta,
 } from "#stores";
 import { tellGone, tellVerdict } from "./audit-verdict.ts";
 import type { CliPorts } from "./cli-ports.ts";

@@ -1,5 +1,5 @@
 /** What a recorded call was about, cut. Whoever shows it makes it visible. */
-import type { RecordedCall } from "#governance";
+import type { RecordedCall } from "#program";
 import { summarise } from "./renderer.ts";
 
 const SUBJECT_CHARS = 120;

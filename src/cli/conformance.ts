@@ -21,8 +21,8 @@ import {
   runConformance,
   type Target,
 } from "#conformance";
+import { isLoopback } from "#daemon";
 import { ReasonError } from "#protocol";
-import { isLoopback } from "#transports/http";
 import type { CliPorts } from "./cli-ports.ts";
 import { findingText, listText, summaryText } from "./conformance-report.ts";
 import type { ExitCode } from "./exit-code.ts";

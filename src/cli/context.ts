@@ -4,8 +4,15 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { contextTexts, type Project } from "#artifacts";
 import { defined, messageOf, visibleLine } from "#base";
-import { DEFAULT_PROMPT, promptBlocks } from "#context";
-import { type ContextValues, conditionCheck, loadSettings, openProject, soundProject } from "#program";
+import {
+  type ContextValues,
+  conditionCheck,
+  DEFAULT_PROMPT,
+  loadSettings,
+  openProject,
+  promptBlocks,
+  soundProject,
+} from "#program";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { tokenCounter } from "./context-tokens.ts";

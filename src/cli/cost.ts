@@ -1,8 +1,7 @@
 /** `harness cost`: what sessions have used and cost, summed from the CostIncremented events of the log. */
-import type { SessionMeta, SessionStore } from "#engine";
 import { readEvents } from "#program";
 import { type EventPayload, ReasonError, SessionId } from "#protocol";
-import { harnessPaths, machineKey, openSqliteStore } from "#stores";
+import { harnessPaths, machineKey, openSqliteStore, type SessionMeta, type SessionStore } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { formatTable } from "./table.ts";

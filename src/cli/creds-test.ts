@@ -1,10 +1,8 @@
 /** `harness creds test`: whether the process that holds the keys works, and whether a provider takes a key. */
 
 import { defined } from "#base";
-import type { CredentialPort } from "#engine";
-import { loadSettings } from "#program";
+import { type CredentialPort, createProvider, findVendor, loadSettings, type ModelConfig } from "#program";
 import { ReasonError } from "#protocol";
-import { createProvider, findVendor, type ModelConfig } from "#providers";
 import { createSystemRandom } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";

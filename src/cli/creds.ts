@@ -1,20 +1,22 @@
 /** `harness creds`: keys of providers, stored, listed, deleted and tried. A secret goes in and never comes out. */
+
 import { boundHost, defined, paint, visibleLine } from "#base";
 import {
   type CredentialInfo,
   type CredentialStore,
   createCredentialStore,
   createKeychain,
+  credentialKey,
+  findVendor,
   isCredentialName,
   MAX_BOUND_HOSTS,
   MAX_SECRET_BYTES,
-} from "#credentials";
+  vendors,
+} from "#program";
 import { ReasonError } from "#protocol";
-import { findVendor, vendors } from "#providers";
 import { harnessPaths, type MachineKey, machineKeySource } from "#stores/keys";
 import { createProcesses } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
-import { credentialKey } from "./credential-key.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { formatTable } from "./table.ts";
 

@@ -1,9 +1,8 @@
 /** `harness debug`: what goes to the model of a session and what comes back, from now on and for some time, without secrets. */
 import { createReadStream, existsSync } from "node:fs";
-import { join } from "node:path";
-import { beginDump, dumpFile, endDump, findSession, type StoreFlags, withStore } from "#program";
+import { beginDump, dumpFile, endDump, findSession, logWith, withStore } from "#program";
 import { ReasonError, SessionId } from "#protocol";
-import { harnessPaths } from "#stores";
+import { USER_LOG } from "#stores/kinds";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 
@@ -47,17 +46,10 @@ export async function debugCommand(ports: CliPorts, flags: DebugFlags): Promise<
 
 /** What is printed or deleted is a file, whatever became of its session; what is begun is for one that is there. */
 async function sessionOf(ports: CliPorts, { session: text, raw }: DebugFlags): Promise<SessionId> {
-  if (SessionId.is(text)) {
-    if (raw === true && !(await isKept(ports, text))) throw new ReasonError("SessionNotFound", { session: text });
-    return text;
+  if (!SessionId.is(text))
+    return withStore(ports, { store: USER_LOG }, async (log) => (await findSession(log, text)).id);
+  if (raw === true && (await logWith(ports, ports.cwd, text)) === undefined) {
+    throw new ReasonError("SessionNotFound", { session: text });
   }
-  return withStore(ports, { store: "sqlite" }, async (store) => (await findSession(store, text)).id);
-}
-
-/** In the log of the user, or in that of this folder. */
-async function isKept(ports: CliPorts, session: SessionId): Promise<boolean> {
-  const isIn = (store: StoreFlags["store"]): Promise<boolean> =>
-    withStore(ports, { store }, async (opened) => (await opened.get(session)) !== undefined);
-  if (existsSync(harnessPaths(ports.env).sessionsDb) && (await isIn("sqlite"))) return true;
-  return existsSync(join(ports.cwd, ".harness", "threads")) && (await isIn("jsonl"));
+  return text;
 }

@@ -4,18 +4,14 @@ import { cp, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defined, paint } from "#base";
-import { openProgram, type RunFlags } from "#program";
-import { loadScenario } from "#providers";
+import { loadScenario, type OpenOptions, type RunFlags } from "#program";
 import type { CliPorts } from "./cli-ports.ts";
-import { openCliSession } from "./cli-session.ts";
+import { withProgram } from "./cli-session.ts";
 import { type ExitCode, exitCodeOf } from "./exit-code.ts";
 import { reviewAt } from "./file-review.ts";
-import { healthText } from "./health-text.ts";
-import { handleInterrupts } from "./interrupt.ts";
-import { runRepl } from "./repl.ts";
 
 export async function demoCommand(ports: CliPorts, { json = false }: { json?: boolean }): Promise<ExitCode> {
-  const { terminal, clock, scenariosDir } = ports;
+  const { terminal, scenariosDir } = ports;
   const { prompt, allow } = await loadScenario(join(scenariosDir, "demo.yaml"));
   if (prompt === undefined) throw new Error("the demo scenario has no prompt");
   const scratch = await mkdtemp(join(tmpdir(), "harness-demo-"));
@@ -25,22 +21,14 @@ export async function demoCommand(ports: CliPorts, { json = false }: { json?: bo
   terminal.err(
     `Rules for this demo: ${allow.map((rule) => `allow ${rule}`).join(", ")}. Everything else asks or is denied.\n`,
   );
-  const { harness, settings, workspace } = await openProgram(ports, {
+  const left = new AbortController();
+  const opening: OpenOptions = {
     flags,
     offlineAllowed: true,
     ...defined({ review: terminal.interactive ? reviewAt(ports) : undefined }),
-  });
-  const left = new AbortController();
-  let stopListening = (): void => undefined;
-  try {
-    const session = await openCliSession({
-      control: harness.control,
-      terminal,
-      outward: ports.outward,
-      output: json ? "json" : "stream",
-      workingDir: workspace,
-    });
-    stopListening = handleInterrupts({ terminal, clock, cancel: () => session.cancel(), exit: () => left.abort() });
+  };
+  return withProgram(ports, opening, async (_program, open) => {
+    const session = await open({ output: json ? "json" : "stream", exit: () => left.abort() });
     terminal.err(`${paint(terminal, "green", "›")} ${prompt}\n`);
     const turn = await session.send(prompt);
     session.finishLine();
@@ -49,10 +37,7 @@ export async function demoCommand(ports: CliPorts, { json = false }: { json?: bo
     terminal.err(
       "\nYour turn. This is the offline model; set a key and start `harness` for a real one. /quit leaves.\n",
     );
-    await runRepl(ports, session, left.signal, () => healthText(harness, settings));
+    await session.converse(left.signal);
     return left.signal.aborted ? 130 : 0;
-  } finally {
-    stopListening();
-    await harness.shutdown();
-  }
+  });
 }

@@ -1,14 +1,12 @@
 /** `harness deploy`: one input in, one final answer out, with an exit code that tells the truth. */
 
 import type { Project } from "#artifacts";
-import { defined } from "#base";
-import { closeProgram, isBareProject, openProgram, type RunFlags } from "#program";
+import { isBareProject, type RunFlags } from "#program";
 import { ReasonError } from "#protocol";
 import { sendForSchema } from "./answer-schema.ts";
 import type { CliPorts } from "./cli-ports.ts";
-import { openCliSession } from "./cli-session.ts";
+import { withProgram } from "./cli-session.ts";
 import { type ExitCode, exitCodeOf } from "./exit-code.ts";
-import { handleInterrupts } from "./interrupt.ts";
 import { printAnswer, readPromptFromInput, readSchema, reportUnrecorded } from "./run.ts";
 
 export interface DeployFlags extends RunFlags {
@@ -21,7 +19,7 @@ export interface DeployFlags extends RunFlags {
 }
 
 export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promise<ExitCode> {
-  const { terminal, clock } = ports;
+  const { terminal } = ports;
   if (flags.listTools) {
     const { listTools } = await import("./list-tools.ts");
     return listTools(ports, flags);
@@ -30,12 +28,8 @@ export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promis
     throw new ReasonError("UsageInvalid", { detail: "--stream and --output-schema exclude each other" });
   }
   const schema = flags.outputSchema === undefined ? undefined : await readSchema(ports, flags.outputSchema);
-  const { harness, settings, workspace, project } = await openProgram(ports, {
-    flags,
-    offlineAllowed: false,
-  });
-  let stopListening = (): void => undefined;
-  try {
+  return withProgram(ports, { flags, offlineAllowed: false }, async (program, open): Promise<ExitCode> => {
+    const { harness, settings, workspace, project } = program;
     if (flags.dryRun) {
       const plan = {
         model: harness.model,
@@ -54,29 +48,13 @@ export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promis
     }
     const input = flags.input ?? (await readPromptFromInput(terminal));
     if (input.trim() === "") throw new ReasonError("UsageInvalid", { detail: "--input is empty" });
-    const session = await openCliSession({
-      control: harness.control,
-      terminal,
-      outward: ports.outward,
-      output: flags.json ? "json" : flags.stream ? "stream" : "answer",
-      interactive: false,
-      workingDir: workspace,
-      ...defined({ context: flags.set }),
-    });
-    stopListening = handleInterrupts({
-      terminal,
-      clock,
-      cancel: () => session.cancel(),
-      exit: () => process.exit(130),
-    });
+    const output = flags.json ? "json" : flags.stream ? "stream" : "answer";
+    const session = await open({ output, interactive: false, exit: () => process.exit(130) });
     const turn = schema === undefined ? await session.send(input) : await sendForSchema(session, input, schema);
     if (flags.json) reportUnrecorded(ports, turn);
     else if (!flags.stream) printAnswer(ports, turn);
     return exitCodeOf(turn);
-  } finally {
-    stopListening();
-    await closeProgram(ports, { harness, settings }, flags);
-  }
+  });
 }
 
 /** What the files of the project bring in; null when there are none. */

@@ -2,22 +2,29 @@
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { messageOf, paint, visibleLine } from "#base";
-import { createCredentialStore } from "#credentials";
-import { daemonPlaces, describeState, lookForDaemon } from "#daemon";
-import { isSecretFile } from "#governance";
-import { headsOf, keyState, loadConfig, logFolder, mayHaveProject, userTrust } from "#program";
+import { daemonPlaces, describeState, lookForDaemon, parseListenAddress } from "#daemon";
+import {
+  createCredentialStore,
+  createSandboxes,
+  git,
+  headsOf,
+  isSecretFile,
+  keyState,
+  loadConfig,
+  logFolder,
+  mayHaveProject,
+  userTrust,
+  vendors,
+} from "#program";
 import { ReasonError } from "#protocol";
-import { vendors } from "#providers";
-import { createSandboxes } from "#sandbox";
 import { deriveKey, diagnoseStore, harnessPaths, machineKey, ownFolders } from "#stores";
-import { parseListenAddress } from "#transports/http";
+import { USER_LOG } from "#stores/kinds";
 import { createProcesses } from "#world";
 import { soundSurvey } from "./ack.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { type Finding, ok, warning, wrong } from "./doctor-finding.ts";
 import { checkFolder, checkRuntimeFolder } from "./doctor-folders.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { git } from "./git.ts";
 import { probeRedaction } from "./redaction-probe.ts";
 
 const MIN_NODE_MAJOR = 24;
@@ -70,7 +77,7 @@ const checks: readonly Check[] = [
     async run(ports) {
       const { env, clock } = ports;
       const path = harnessPaths(env).sessionsDb;
-      const heads = await headsOf(ports, { store: "sqlite" });
+      const heads = await headsOf(ports, { store: USER_LOG });
       if (!existsSync(path) && heads.list().length === 0) return [ok("none yet")];
       const found = diagnoseStore({ path, clock, key: machineKey(env), heads });
       if (found.length === 0) return [ok(path)];

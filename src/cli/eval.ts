@@ -7,21 +7,26 @@ import { counted, defined, paint, visibleLine } from "#base";
 import {
   allPassed,
   type CaseResult,
+  createEvalCases,
+  createScriptChecker,
   createSpending,
+  DEFAULT_CASES,
+  type EvalFlags,
   evalsXml,
   filterCases,
   loadSuite,
+  type PreparedCase,
+  requireAckedCases,
   runSuite,
   unknownNames,
 } from "#evals";
 import { namesProject, type OutwardRedactor, problemText, userFlags } from "#program";
 import { type Event, ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
-import { createEvalCases, type EvalFlags, type PreparedCase } from "./eval-cases.ts";
 import { caseText, createProgressLine, redactedResult, suiteJson, summaryText } from "./eval-report.ts";
 import type { ExitCode } from "./exit-code.ts";
+import { reviewAt } from "./file-review.ts";
 import { writeNamedFile } from "./named-file.ts";
-import { DEFAULT_CASES, requireAckedCases } from "./trusted-cases.ts";
 
 export interface EvalCommandFlags extends Omit<EvalFlags, "wanted"> {
   readonly case?: readonly string[];
@@ -44,7 +49,6 @@ export async function evalCommand(
   flags: EvalCommandFlags,
 ): Promise<ExitCode> {
   const wanted = wantedMode(flags);
-  const { createScriptChecker } = await import("#script");
   const suite = await loadSuite({
     cwd: ports.cwd,
     paths: suitePaths(ports, paths, flags),
@@ -56,9 +60,10 @@ export async function evalCommand(
   const chosen = filterCases(suite.cases, {
     ...defined({ names, categories }),
   });
+  const review = ports.terminal.interactive ? reviewAt(ports) : undefined;
   const { prepare } = await createEvalCases(ports, {
     ...userFlags(flags),
-    ...defined({ wanted }),
+    ...defined({ wanted, review }),
   });
   const prepared: PreparedCase[] = [];
   for (const loaded of chosen) prepared.push(await prepare(loaded));
@@ -73,7 +78,7 @@ export async function evalCommand(
   await requireAckedCases(
     ports,
     acting.map(({ loaded }) => loaded),
-    flags,
+    defined({ lockfile: flags.lockfile, review }),
   );
   return run(ports, prepared, flags, redactor);
 }

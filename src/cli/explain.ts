@@ -1,9 +1,8 @@
 /** `harness explain`: for one recorded call, every rule and hook that was consulted, in order, and which of them decided. */
 import { defined, visibleLine } from "#base";
-import type { SessionMeta } from "#engine";
 import { findSession, readEvents, type StoreFlags, withStore } from "#program";
 import { type CallId, type Event, type EventOf, type EventPayload, ReasonError } from "#protocol";
-import type { ArchiveStore } from "#stores";
+import type { ArchiveStore, SessionMeta } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { formatTable } from "./table.ts";

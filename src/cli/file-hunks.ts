@@ -1,6 +1,7 @@
 /** A file that waits for an ack as pages that fit on a screen: what changed with a few lines around it, or the whole file. */
+
 import { paint, visibleLine } from "#base";
-import type { WaitingFile } from "#trust";
+import type { WaitingFile } from "#program";
 import { columnsOf, lineRows, marked, type Screen, wrapped } from "./foreign-rows.ts";
 import type { QuestionScreen } from "./terminal.ts";
 

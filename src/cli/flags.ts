@@ -2,14 +2,14 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { isDomainEntry } from "#base";
 import type { ContextValues, RunFlags } from "#program";
-import { durableKindNames, storeKindNames } from "#stores/kinds";
+import { durableKindNames, storeKindNames, USER_LOG } from "#stores/kinds";
 
 const CONTEXT_KEY_CHARS = 100;
 const CONTEXT_TEXT_CHARS = 10_000;
 const CONTEXT_VALUES = 100;
 
 /** What decides how a session runs. */
-export function addRunFlags(command: Command, defaultStore: RunFlags["store"] = "sqlite"): Command {
+export function addRunFlags(command: Command, defaultStore: RunFlags["store"] = USER_LOG): Command {
   return command
     .option("-m, --model <provider:name>", "model to use, also HARNESS_MODEL; scripted:<file.yaml> plays a scenario")
     .option(
@@ -61,7 +61,7 @@ export function addTurnFlags(command: Command): Command {
 /** Which log a command reads. */
 export function addStoreFlags(command: Command): Command {
   return command
-    .addOption(new Option("--store <kind>", "which log").choices(durableKindNames).default("sqlite"))
+    .addOption(new Option("--store <kind>", "which log").choices(durableKindNames).default(USER_LOG))
     .option("--root <dir>", "workspace whose .harness/threads holds the jsonl log (default: the current folder)");
 }
 

@@ -1,6 +1,6 @@
 /** Anchors as git notes, under a ref of their own so that they never mix with a person's notes. */
+import { git } from "#program";
 import { ReasonError } from "#protocol";
-import { git } from "./git.ts";
 
 const NOTES_REF = "refs/notes/harness-audit";
 

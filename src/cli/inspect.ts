@@ -6,6 +6,7 @@ import { visibleLine } from "#base";
 import {
   conditionCheck,
   loadSettings,
+  logOf,
   type OpenedProject,
   openProject,
   problemText,
@@ -84,8 +85,7 @@ interface Recorded {
 }
 
 async function recordedEvents(ports: CliPorts, { root }: OpenedProject, flags: InspectFlags): Promise<Recorded> {
-  const place = flags.store === "jsonl" ? { store: flags.store, root } : { store: flags.store };
-  return withStore(ports, place, async (store) => {
+  return withStore(ports, logOf(flags.store, root), async (store) => {
     const meta = await namedOrLatest(store, flags.session, resolve(root));
     return {
       session: meta.id,

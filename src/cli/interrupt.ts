@@ -7,8 +7,8 @@ export const EXIT_WINDOW_MS = 2000;
 export interface InterruptOptions {
   readonly terminal: Terminal;
   readonly clock: Pick<Clock, "monotonicMs">;
-  /** Cancels what runs; false when nothing does. */
-  readonly cancel: () => boolean;
+  /** Cancels what runs. */
+  readonly cancel: () => void;
   readonly exit: () => void;
 }
 

@@ -1,7 +1,8 @@
 /** Keys that this terminal has and the daemon, which was started before, has not: it would answer as if there were none. */
+
 import { isRecord } from "#base";
 import { askDaemon } from "#daemon";
-import { vendors } from "#providers";
+import { vendors } from "#program";
 import type { CliPorts } from "./cli-ports.ts";
 
 /** Names of providers. None where the daemon does not tell: this is advice, and no reason to fail. */

@@ -1,8 +1,7 @@
 /** Which sessions a command that reads the log is about: the one that is named, else the latest of a folder. */
-import { delegatedBy, type SessionMeta } from "#engine";
 import { findSession, readEvents } from "#program";
 import { type Event, ReasonError } from "#protocol";
-import type { ArchiveStore } from "#stores";
+import { type ArchiveStore, delegatedBy, type SessionMeta } from "#stores";
 
 /** A session that was cut off may have many delegates that are newer than itself. */
 const LATEST_LIMIT = 200;

@@ -1,9 +1,7 @@
 /** `harness models`: what can be named with --model, and which keys are set. */
 
-import type { ModelInfo } from "#engine";
-import { keyState, loadSettings } from "#program";
+import { createProvider, findVendor, keyState, loadSettings, type ModelInfo, staticModels, vendors } from "#program";
 import { ReasonError } from "#protocol";
-import { createProvider, findVendor, staticModels, vendors } from "#providers";
 import { createSystemRandom } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";

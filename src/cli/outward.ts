@@ -28,24 +28,9 @@ export function createOutward(
   let loaded: Promise<OutwardRedactor> | undefined;
 
   async function make(given: typeof settings): Promise<OutwardRedactor> {
-    const [{ createRedactionGateway }, { assembleRedactor, createLogRedaction }, used] = await Promise.all([
-      import("#redaction"),
-      import("#program"),
-      given ?? ownSettings(),
-    ]);
+    const [{ createOutwardRedactor }, used] = await Promise.all([import("#program"), given ?? ownSettings()]);
     const { env, clock, credentials } = ports;
-    const sources = { settings: used, env, clock, ...defined({ credentials }) };
-    const redactor = await assembleRedactor(sources).catch(async (cause: unknown) => {
-      const { redactionFailure } = await import("#engine");
-      throw redactionFailure(cause);
-    });
-    await credentials?.told?.();
-    const { payload } = createRedactionGateway(redactor);
-    return {
-      text: (text) => redactor.redact(text).text,
-      value: (value) => redactor.redactJson(value).value,
-      log: () => createLogRedaction(payload, (text) => redactor.redact(text).text),
-    };
+    return createOutwardRedactor({ settings: used, env, clock, ...defined({ credentials }) });
   }
 
   async function ownSettings(): Promise<Pick<Settings, "redaction" | "models">> {

@@ -1,13 +1,21 @@
 /** `harness policy diff`: what another policy would have said of the calls that are on the record. */
 import { counted, defined, visibleLine } from "#base";
-import { type ComparedCall, createPolicyDiff, RECORDED, type Redecided } from "#governance";
-import { withStore } from "#program";
-import { factsOf } from "#tools";
+import {
+  type ComparedCall,
+  chosenSessions,
+  createPolicyDiff,
+  factsOf,
+  loadPolicy,
+  type PolicyFlags,
+  RECORDED,
+  type Redecided,
+  recordedSession,
+  type SessionFlags,
+  withStore,
+} from "#program";
 import { subjectOf } from "./call-subject.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { loadPolicy, type PolicyFlags } from "./policy-source.ts";
-import { chosenSessions, recordedSession, type SessionFlags } from "./recorded-sessions.ts";
 
 /** Calls that are shown of a group; `--json` has all. */
 const SHOWN_CALLS = 5;

@@ -4,13 +4,23 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { addAllowRules } from "#artifacts";
 import { counted, visibleLine, visibleProse } from "#base";
-import { type RecordedSession, type SuggestedRule, type Suggestions, suggestRules } from "#governance";
-import { configFile, PROJECT_FILES, withStore } from "#program";
+import {
+  chosenSessions,
+  configFile,
+  loadPolicy,
+  type PolicyFlags,
+  PROJECT_FILES,
+  type RecordedSession,
+  recordedSession,
+  type SessionFlags,
+  type SuggestedRule,
+  type Suggestions,
+  suggestRules,
+  withStore,
+} from "#program";
 import { subjectOf } from "./call-subject.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { loadPolicy, type PolicyFlags } from "./policy-source.ts";
-import { chosenSessions, recordedSession, type SessionFlags } from "./recorded-sessions.ts";
 
 /** Calls that are named for a rule, and of those without one; `--json` has all. */
 const SHOWN_CALLS = 3;

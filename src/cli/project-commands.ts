@@ -1,5 +1,6 @@
 /** The commands around a project, as entries of the program's table; each is loaded when it is called. */
 import { type Command, Option } from "commander";
+import { durableKindNames, USER_LOG } from "#stores/kinds";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { addLogFlags, addRunFlags, addStoreFlags, contextValue, positiveInteger } from "./flags.ts";
@@ -101,7 +102,7 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     .option("--events", "also the last events of the latest session of the folder")
     .option("--failures", "also what failed or was refused in it")
     .option("--session <id>", "of this session instead")
-    .addOption(new Option("--store <kind>", "which log").choices(["sqlite", "jsonl"]).default("sqlite"))
+    .addOption(new Option("--store <kind>", "which log").choices(durableKindNames).default(USER_LOG))
     .action(async (flags) => exit(await (await import("./inspect.ts")).inspectCommand(await shown(flags), flags)));
 
   list("context", "what the model would see: every block of the prompt with its source, its tokens and why it is there")

@@ -11,8 +11,7 @@ import {
   toolVisible,
 } from "#artifacts";
 import { defined } from "#base";
-import type { ConditionCheck, ConditionResult } from "#program";
-import { createBuiltinTools } from "#tools";
+import { type ConditionCheck, type ConditionResult, createBuiltinTools } from "#program";
 import { createSystemClock } from "#world";
 
 export interface ToolFact {

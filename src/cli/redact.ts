@@ -1,8 +1,7 @@
 /** `harness redact`: standard input without its secrets, as it comes; or where they are, never what they are. */
 import type { Clock } from "#base";
-import { assembleRedactor, loadConfig } from "#program";
+import { assembleRedactor, loadConfig, type Redactor, type StreamRedactor, type UserPattern } from "#program";
 import { ReasonError } from "#protocol";
-import type { Redactor, StreamRedactor, UserPattern } from "#redaction";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { Terminal } from "./terminal.ts";

@@ -1,8 +1,15 @@
 /** `harness rpc`: the engine for another program, over JSON-RPC on standard input and output. */
+
 import { defined } from "#base";
-import { PERMISSION_TIMEOUT_MS } from "#control";
-import { closeProgram, type LogFlags, openProgram, openServiceLog, type RunFlags } from "#program";
-import { serveRpc } from "#transports/rpc";
+import { serveRpc } from "#daemon";
+import {
+  closeProgram,
+  type LogFlags,
+  openProgram,
+  openServiceLog,
+  PERMISSION_TIMEOUT_MS,
+  type RunFlags,
+} from "#program";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 

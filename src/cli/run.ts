@@ -3,18 +3,16 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { defined, messageOf, visibleLine, visibleProse } from "#base";
-import { closeProgram, type OpenOptions, openProgram, type RunFlags } from "#program";
+import type { OpenOptions, RunFlags } from "#program";
 import { ReasonError, SessionId } from "#protocol";
 import { storeKinds } from "#stores/kinds";
 import { type AnswerSchema, parseAnswerSchema, sendForSchema } from "./answer-schema.ts";
 import type { CliPorts } from "./cli-ports.ts";
-import { type CliTurn, type OutputMode, openCliSession } from "./cli-session.ts";
+import { withProgram } from "./cli-session.ts";
 import { errorLine } from "./error-line.ts";
 import { type ExitCode, exitCodeOf } from "./exit-code.ts";
 import { reviewAt } from "./file-review.ts";
-import { healthText } from "./health-text.ts";
-import { handleInterrupts } from "./interrupt.ts";
-import { runRepl } from "./repl.ts";
+import type { EndedTurn, OutputMode } from "./session-view.ts";
 
 export const PROMPT_MAX_BYTES = 10 * 1024 * 1024;
 
@@ -32,7 +30,7 @@ export async function runCommand(
   prompt: string | undefined,
   flags: RunCommandFlags,
 ): Promise<ExitCode> {
-  const { terminal, clock } = ports;
+  const { terminal } = ports;
   if (flags.listTools) {
     const { listTools } = await import("./list-tools.ts");
     return listTools(ports, flags);
@@ -46,30 +44,18 @@ export async function runCommand(
   }
   const schema = flags.outputSchema === undefined ? undefined : await readSchema(ports, flags.outputSchema);
   const output: OutputMode = flags.json ? "json" : schema === undefined ? "stream" : "answer";
-  const { harness, settings, workspace } = await openProgram(ports, {
+  const left = new AbortController();
+  const opening: OpenOptions = {
     flags,
     offlineAllowed: true,
     ...defined({ review: terminal.interactive && output === "stream" && !isReplay ? reviewAt(ports) : undefined }),
     ...defined({ cassette }),
-  });
-  const left = new AbortController();
-  let stopListening = (): void => undefined;
-  try {
-    const session = await openCliSession({
-      control: harness.control,
-      terminal,
-      outward: ports.outward,
+  };
+  return withProgram(ports, opening, async ({ harness, workspace }, open) => {
+    const session = await open({
       output,
-      ...(flags.resume === undefined
-        ? { workingDir: workspace }
-        : { resume: await resumed(ports, flags.resume, { ...flags, workspace }) }),
-      ...defined({ context: flags.set }),
+      ...(flags.resume === undefined ? {} : { resume: await resumed(ports, flags.resume, { ...flags, workspace }) }),
       ...(isReplay ? { interactive: false } : {}),
-    });
-    stopListening = handleInterrupts({
-      terminal,
-      clock,
-      cancel: () => session.cancel(),
       exit: () => left.abort(),
     });
     if (text === undefined && isReplay) {
@@ -80,17 +66,14 @@ export async function runCommand(
     }
     if (text === undefined) {
       terminal.err(`${session.id} · ${harness.model} · /help for help\n`);
-      await runRepl(ports, session, left.signal, () => healthText(harness, settings));
+      await session.converse(left.signal);
       return left.signal.aborted ? 130 : 0;
     }
     const turn = schema === undefined ? await session.send(text) : await sendForSchema(session, text, schema);
     if (output === "answer") printAnswer(ports, turn);
     if (flags.json) reportUnrecorded(ports, turn);
     return exitCodeOf(turn);
-  } finally {
-    stopListening();
-    await closeProgram(ports, { harness, settings }, isReplay ? { ...flags, store: "memory" } : flags);
-  }
+  });
 }
 
 function cassetteOf({ cwd }: CliPorts, { record, replay, resume }: RunCommandFlags): OpenOptions["cassette"] {
@@ -115,19 +98,18 @@ async function resumed(
 ): Promise<SessionId> {
   if (SessionId.is(named)) return named;
   if (!storeKinds[store].isDurable) throw new ReasonError("SessionNotFound", { session: named });
-  const { findSession, withStore } = await import("#program/session-store");
-  const place = storeKinds[store].isInWorkspace ? { store, root: workspace } : { store };
-  return withStore(ports, place, async (opened) => (await findSession(opened, named)).id);
+  const { findSession, logOf, withStore } = await import("#program/session-store");
+  return withStore(ports, logOf(store, workspace), async (opened) => (await findSession(opened, named)).id);
 }
 
 /** The answer on standard output, or on standard error why there is none. */
-export function printAnswer({ terminal }: CliPorts, turn: CliTurn): void {
+export function printAnswer({ terminal }: CliPorts, turn: EndedTurn): void {
   if (exitCodeOf(turn) === 0) terminal.out(`${visibleProse(turn.answer).trimEnd()}\n`);
   else if (turn.reason === "AnswerInvalid") terminal.err(`✗ ${turn.reason}: ${visibleLine(turn.message ?? "")}\n`);
 }
 
 /** A failure that is not an event of the session, as the last JSON line. */
-export function reportUnrecorded({ terminal }: CliPorts, { reason, message }: CliTurn): void {
+export function reportUnrecorded({ terminal }: CliPorts, { reason, message }: EndedTurn): void {
   if (reason === "AnswerInvalid") terminal.out(`${errorLine(reason, message ?? "")}\n`);
 }
 

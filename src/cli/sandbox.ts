@@ -1,9 +1,20 @@
 /** `harness sandbox check`: tries the sandbox and explains what commands are held to. Starts one harmless program in it. */
 import { domainLists } from "#artifacts";
 import { createDomainList, visibleJson, visibleLine } from "#base";
-import { deniedPrograms, isSecretFile, policyOf } from "#governance";
-import { loadSettings, openProject, projectPlace, type RunFlags, userFlags } from "#program";
-import { createSandboxes, type Probe, type SandboxPolicy, type SandboxStatus } from "#sandbox";
+import {
+  createSandboxes,
+  deniedPrograms,
+  isSecretFile,
+  loadSettings,
+  openProject,
+  type Probe,
+  policyOf,
+  projectPlace,
+  type RunFlags,
+  type SandboxPolicy,
+  type SandboxStatus,
+  userFlags,
+} from "#program";
 import { ownFolders } from "#stores";
 import { createProcesses } from "#world";
 import type { CliPorts } from "./cli-ports.ts";

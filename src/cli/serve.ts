@@ -1,11 +1,10 @@
 /** `harness serve`: a session that keeps running and takes its prompts from sources, until it is told to stop. */
 
 import type { ServeSource } from "#artifacts";
-import { defined } from "#base";
-import { closeProgram, type LogFlags, openProgram, openServiceLog, type RunFlags } from "#program";
+import { type LogFlags, openServiceLog, type RunFlags } from "#program";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
-import { type CliSession, openCliSession } from "./cli-session.ts";
+import { type CliSession, withProgram } from "./cli-session.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { PROMPT_MAX_BYTES } from "./run.ts";
 
@@ -19,36 +18,25 @@ export async function serveCommand(ports: CliPorts, flags: ServeFlags): Promise<
   const { terminal } = ports;
   if (flags.source !== undefined) checkSources(flags.source);
   const { watch } = await openServiceLog(ports, flags);
-  const { harness, settings, workspace, project } = await openProgram(ports, {
-    flags,
-    offlineAllowed: true,
-    plugins: [watch.plugin],
-  });
   const stopped = new AbortController();
-  const stopListening = terminal.onInterrupt(() => stopped.abort());
-  ports.endsWhenStopped();
-  try {
-    if (flags.source === undefined) checkSources(project?.config.serve.map(({ type }) => type) ?? []);
-    const session = await openCliSession({
-      control: harness.control,
-      terminal,
-      outward: ports.outward,
-      output: flags.json ? "json" : "stream",
-      interactive: false,
-      workingDir: workspace,
-      ...defined({ context: flags.set }),
-    });
-    stopped.signal.addEventListener("abort", () => session.cancel());
-    terminal.err(`${session.id} · ${harness.model} · one prompt a line\n`);
-    for await (const line of terminal.readLines(PROMPT_MAX_BYTES, stopped.signal)) {
-      if (stopped.signal.aborted) break;
-      if (line.trim() !== "") await answer(ports, session, line.trim());
+  const opening = { flags, offlineAllowed: true, plugins: [watch.plugin] };
+  return withProgram(ports, opening, async ({ harness, project }, open): Promise<ExitCode> => {
+    const stopListening = terminal.onInterrupt(() => stopped.abort());
+    ports.endsWhenStopped();
+    try {
+      if (flags.source === undefined) checkSources(project?.config.serve.map(({ type }) => type) ?? []);
+      const session = await open({ output: flags.json ? "json" : "stream", interactive: false });
+      stopped.signal.addEventListener("abort", session.cancel);
+      terminal.err(`${session.id} · ${harness.model} · one prompt a line\n`);
+      for await (const line of terminal.readLines(PROMPT_MAX_BYTES, stopped.signal)) {
+        if (stopped.signal.aborted) break;
+        if (line.trim() !== "") await answer(ports, session, line.trim());
+      }
+      return 0;
+    } finally {
+      stopListening();
     }
-    return 0;
-  } finally {
-    stopListening();
-    await closeProgram(ports, { harness, settings }, flags);
-  }
+  });
 }
 
 async function answer({ terminal, outward }: CliPorts, session: CliSession, prompt: string): Promise<void> {

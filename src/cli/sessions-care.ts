@@ -2,25 +2,11 @@
 
 import type { RetentionSettings } from "#artifacts";
 import { counted, paint } from "#base";
-import { type CredentialRekey, rekeyCredentials, whileCredentialsRest } from "#credentials";
-import { headsOf, retentionPolicy, settledMs, trustDirectory, trustKeys, undoDirectory, undoKey } from "#program";
+import { headsOf, retentionPolicy, rotateKeys, settledMs } from "#program";
 import { ReasonError } from "#protocol";
-import {
-  createKeyFiles,
-  diagnoseStore,
-  expiringSessions,
-  harnessPaths,
-  headsDirectory,
-  type MachineKey,
-  machineKey,
-  rotateKeyFile,
-  runRetention,
-  sealHeadsFor,
-} from "#stores";
-import { rekeyTrust } from "#trust";
-import { rekeyUndo, type UndoRekey } from "#undo";
+import { diagnoseStore, expiringSessions, harnessPaths, machineKey, runRetention } from "#stores";
+import { USER_LOG } from "#stores/kinds";
 import type { CliPorts } from "./cli-ports.ts";
-import { credentialKey } from "./credential-key.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { formatTable } from "./table.ts";
 
@@ -34,7 +20,7 @@ export interface CareFlags {
 export async function doctorCommand(ports: CliPorts, flags: CareFlags): Promise<ExitCode> {
   const { terminal, env, clock } = ports;
   const path = harnessPaths(env).sessionsDb;
-  const heads = await headsOf(ports, { store: "sqlite" });
+  const heads = await headsOf(ports, { store: USER_LOG });
   const findings = diagnoseStore({ path, clock, key: machineKey(env), heads });
   const isBroken = findings.some(({ level }) => level === "error");
   if (flags.json) {
@@ -57,48 +43,15 @@ export async function rekeyCommand({ terminal, env, clock }: CliPorts): Promise<
     }
   }
   const { sessionsDb, configDir } = harnessPaths(env);
-  let undo: UndoRekey | undefined;
-  let keys: { readonly from: MachineKey; readonly to: MachineKey } | undefined;
-  let stored: CredentialRekey | undefined;
-  const rotation: Parameters<typeof rotateKeyFile>[0] = {
-    path: sessionsDb,
-    files: createKeyFiles(configDir),
-    clock,
-    also(from, to) {
-      // With both seals from here on, so that it does not matter which of the keys stays.
-      const unsealed = sealHeadsFor(headsDirectory(env), { from, to });
-      if (unsealed > 0)
-        terminal.err(`${unsealed} last known heads do not count with the old key and were left as they are.\n`);
-      const ofUndo = rekeyUndo({ directory: undoDirectory(env), from: undoKey(from), to: undoKey(to) });
-      const ofStore = rekeyCredentials({ directory: configDir, from: credentialKey(from), to: credentialKey(to) });
-      undo = ofUndo;
-      stored = ofStore;
-      keys = { from, to };
-      return {
-        finish() {
-          ofUndo.finish();
-          ofStore.finish();
-        },
-        abandon() {
-          ofUndo.abandon();
-          ofStore.abandon();
-        },
-      };
-    },
-  };
-  await whileCredentialsRest(configDir, clock, () => rotateKeyFile(rotation));
-  if (stored?.unreadable === true) {
-    terminal.err("The stored keys of providers open with neither key and were left as they are.\n");
+  const left = await rotateKeys({ env, clock });
+  if (left.heads > 0) {
+    terminal.err(`${left.heads} last known heads do not count with the old key and were left as they are.\n`);
   }
-  if (keys !== undefined) {
-    const [from, to] = [trustKeys(keys.from), trustKeys(keys.to)];
-    const { unreadable } = rekeyTrust({ directory: trustDirectory(env), from, to });
-    if (unreadable > 0) terminal.err(`What was acked in ${unreadable} projects does not count with either key.\n`);
-  }
+  if (left.credentials) terminal.err("The stored keys of providers open with neither key and were left as they are.\n");
+  if (left.projects > 0) terminal.err(`What was acked in ${left.projects} projects does not count with either key.\n`);
   terminal.out(`${sessionsDb}, what undo keeps and the keys of providers have a new key, in ${configDir}.\n`);
-  const lost = undo?.unreadable ?? 0;
-  if (lost > 0) {
-    terminal.err(`What undo keeps for ${lost} folders opens with neither key and was left as it is.\n`);
+  if (left.undo > 0) {
+    terminal.err(`What undo keeps for ${left.undo} folders opens with neither key and was left as it is.\n`);
   }
   return 0;
 }

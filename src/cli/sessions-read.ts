@@ -2,10 +2,9 @@
 
 import { resolve } from "node:path";
 import { counted, visibleLines } from "#base";
-import type { SessionMeta } from "#engine";
 import { cleanTranscript, findSession, readEvents, type StoreFlags, withStore } from "#program";
 import { type Event, ReasonError, type SessionId } from "#protocol";
-import { type ArchiveStore, loadPortability, sessionFields } from "#stores";
+import { type ArchiveStore, loadPortability, type SessionMeta, sessionFields } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { formatTable } from "./table.ts";

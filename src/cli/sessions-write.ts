@@ -1,9 +1,8 @@
 /** `harness sessions branch`, `pin`, `unpin` and `delete`: what changes the log. */
 import { counted, createUlidFactory, defined } from "#base";
-import { refuseDelegate } from "#engine";
-import { findSession, readEvents, type StoreFlags, undoPlace, withStore } from "#program";
+import { findSession, readEvents, type StoreFlags, undoForgetter, withStore } from "#program";
 import { LogId, ReasonError, type SessionId } from "#protocol";
-import { type ArchiveStore, loadPortability, scratchBase } from "#stores";
+import { type ArchiveStore, loadPortability, refuseDelegate, scratchBase } from "#stores";
 import { createScratchFolders, createSystemRandom } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import { isConfirmed } from "./confirmation.ts";
@@ -83,12 +82,11 @@ export async function deleteSession(
         return 1;
       }
     }
-    const place = undoPlace(ports);
-    const { forgetSession } = await import("#undo");
+    const forget = undoForgetter(ports);
     await store.delete(id);
     const scratch = scratchBase(ports.env);
     if (scratch !== undefined) createScratchFolders(scratch).close(workingDir);
-    const folders = forgetSession(place, id);
+    const folders = forget(id);
     terminal.err(`${id} is deleted${folders === 0 ? "" : ", and what undo kept of it"}.\n`);
     return 0;
   });

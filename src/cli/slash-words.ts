@@ -1,36 +1,31 @@
 /** The slash words of a conversation: what each does here, for a session in this process and for one of a daemon alike. */
 import { visibleLine } from "#base";
+import type { ClientSession } from "#client";
 import { parseSlash, type SlashWord, slashCommands, slashUsage, wordOf } from "#protocol";
-import type { CliSession } from "./cli-session.ts";
 import type { Terminal } from "./terminal.ts";
 
 export type SlashHandler = (args: Readonly<Record<string, string>>) => Promise<void>;
 /** A word without a handler does not exist in this conversation. */
 export type SlashHandlers = Readonly<Partial<Record<SlashWord, SlashHandler>>>;
 
-/** What every conversation has to work on. */
-export interface SlashSession extends Pick<CliSession, "setModel" | "rules" | "changeRule" | "restore"> {
-  /** Lines for people. */
-  health(): Promise<string>;
-}
-
-export function sessionWords(terminal: Terminal, session: SlashSession): SlashHandlers {
+/** What every conversation understands. */
+export function sessionWords(terminal: Terminal, session: ClientSession): SlashHandlers {
   const restore =
     (action: "undo" | "redo"): SlashHandler =>
     async ({ target }) => {
-      const { parseTarget, renderReport } = await import("./undo.ts");
-      renderReport(terminal, await session.restore(action, parseTarget(target)));
+      const { parseTarget, renderReport, restoreCommand } = await import("./undo.ts");
+      const { result } = await session.submit(restoreCommand(action, parseTarget(target)));
+      renderReport(terminal, result);
     };
   return {
     model: ({ model = "" }) => session.setModel(model),
     async rules({ change, rule }) {
       if (change === undefined) terminal.err(await listRules(session));
       else if (rule === undefined) terminal.err(`Name a rule: /rules ${change} RULE\n`);
-      else await session.changeRule(change === "revoke" ? "revoke" : "keep", rule);
+      else await session.submit({ kind: change === "revoke" ? "RevokeRule" : "PromoteRule", rule });
     },
     undo: restore("undo"),
     redo: restore("redo"),
-    health: async () => terminal.err(await session.health()),
   };
 }
 
@@ -56,8 +51,8 @@ function helpText(handlers: SlashHandlers): string {
   return shown.map(({ description }, index) => `  ${usages[index]?.padEnd(width)}  ${description}\n`).join("");
 }
 
-async function listRules(session: SlashSession): Promise<string> {
-  const rules = await session.rules();
+async function listRules(session: ClientSession): Promise<string> {
+  const { result: rules } = await session.submit({ kind: "ListRules" });
   if (rules.length === 0) return "No rules: what only reads passes, everything else asks.\n";
   return rules
     .map(({ effect, rule, source }) => `  ${effect.padEnd(5)} ${visibleLine(rule)}  (${visibleLine(source)})\n`)

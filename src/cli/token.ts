@@ -2,20 +2,23 @@
 
 import { closeSync, fsyncSync, lstatSync, openSync, rmSync, writeSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { createUlidFactory, defined, errnoOf, messageOf } from "#base";
 import {
   type Claims,
   createIssuance,
   DEFAULT_COMMANDS,
+  defaultTokenFile,
+  describeClaims,
   mintClaims,
   phaseOf,
   readTokenFile,
   signToken,
   TOKEN_FILE_MODE,
   type TokenRecord,
+  timeOf,
   tokenFileText,
-} from "#auth";
-import { createUlidFactory, defined, errnoOf, messageOf } from "#base";
-import { defaultTokenFile, describeClaims, timeOf, tokenParts } from "#program";
+  tokenParts,
+} from "#program";
 import { createIdMint, ReasonError, SessionId, TokenId } from "#protocol";
 import { commands } from "#protocol/schemas";
 import { createSystemRandom, makePrivateDirectory } from "#world";

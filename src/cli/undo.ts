@@ -1,14 +1,8 @@
 /** `harness undo` and `harness redo`: take back what an agent has changed in this folder, or make it again. */
 
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { defined, paint, visibleLine } from "#base";
-import { nextTs } from "#engine";
-import { type StoreFlags, undoPlace, withStore } from "#program";
-import { CallId, type EventPayload, ReasonError, reasonText, SessionId, TurnId } from "#protocol";
-import { harnessPaths } from "#stores";
-import { createUndoStore, redo, restoredEvent, type UndoReport, type UndoTarget, undo } from "#undo";
-import { createWorkspaceRestore } from "#world";
+import { restoreFolder, type UndoReport, type UndoTarget } from "#program";
+import { CallId, ReasonError, type SessionCommandOf, SessionId, TurnId } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { namedFolder } from "./named-folder.ts";
@@ -31,70 +25,19 @@ export async function undoCommand(
   named: string | undefined,
   flags: UndoFlags,
 ): Promise<ExitCode> {
-  const { terminal, clock } = ports;
-  const target = parseTarget(named);
+  const { terminal } = ports;
   const session = parseSession(flags.session);
-  const store = createUndoStore({ ...undoPlace(ports), clock });
-  const folder = namedFolder(ports.cwd, flags.cwd);
-  const request = {
-    workspace: store.workspace(folder),
-    port: createWorkspaceRestore(folder),
-    target,
+  const report = await restoreFolder(ports, {
+    action,
+    folder: namedFolder(ports.cwd, flags.cwd),
+    target: parseTarget(named),
     skipConflicts: flags.skipConflicts === true,
-  };
-  const restore = action === "undo" ? undo : redo;
-  const plan = await restore({ ...request, dryRun: true, ...defined({ session }) });
-  const report =
-    flags.dryRun === true
-      ? plan
-      : await withSessionLog(ports, folder, plan.session, async (record) => {
-          const done = await restore({ ...request, session: plan.session });
-          const event = restoredEvent(done, `harness ${action}`);
-          if (event !== undefined) await record(event);
-          return done;
-        });
+    dryRun: flags.dryRun === true,
+    ...defined({ session }),
+  });
   if (flags.json) terminal.out(`${JSON.stringify(report)}\n`);
   else renderReport(terminal, report);
   return report.outcome === "done" || report.outcome === "planned" ? 0 : 1;
-}
-
-type RecordEvent = (event: EventPayload<"WorkspaceRestored">) => Promise<void>;
-
-/**
- * Holds the log of the session while `work` runs, so that no turn of it changes the same files, and so that the model is
- * told. Rejects with SessionBusy while the session is open elsewhere: the place to undo is there then.
- */
-async function withSessionLog<Result>(
-  ports: CliPorts,
-  folder: string,
-  session: SessionId,
-  work: (record: RecordEvent) => Promise<Result>,
-): Promise<Result> {
-  const { terminal, clock } = ports;
-  const flags = storeOf(ports, folder, session);
-  const unknown = (): Promise<Result> =>
-    work(async () => terminal.err(`${session} is in no log here, so the model is not told of this.\n`));
-  if (flags === undefined) return unknown();
-  return withStore(ports, flags, async (store) => {
-    if ((await store.get(session)) === undefined) return unknown();
-    const log = await store.acquire(session);
-    for (const repair of log.repairs ?? []) terminal.err(`${reasonText("LogRepaired", { detail: repair })}\n`);
-    if (log.headProblem !== undefined) terminal.err(`${log.headProblem}\n`);
-    try {
-      return await work(async (payload) => {
-        const ts = nextTs(log.lastTs, clock.now());
-        await log.append([{ kind: "WorkspaceRestored", ts, payload }], ts);
-      });
-    } finally {
-      await log.release();
-    }
-  });
-}
-
-/** Where the session can be: in files of its folder, or in the log of the user. Opens nothing and makes nothing. */
-function storeOf({ env }: CliPorts, folder: string, session: SessionId): StoreFlags | undefined {
-  if (existsSync(join(folder, ".harness", "threads", session))) return { store: "jsonl", root: folder };
-  return existsSync(harnessPaths(env).sessionsDb) ? { store: "sqlite" } : undefined;
 }
 
 export function parseTarget(named: string | undefined): UndoTarget {
@@ -102,6 +45,17 @@ export function parseTarget(named: string | undefined): UndoTarget {
   if (CallId.is(named)) return { call: named };
   if (TurnId.is(named)) return { turn: named };
   throw new ReasonError("UsageInvalid", { detail: `'${named}' is neither a call (call_…) nor a turn (turn_…)` });
+}
+
+/** The same as a command for the session. */
+export function restoreCommand(
+  action: "undo" | "redo",
+  target: UndoTarget,
+): SessionCommandOf<"UndoTurn"> | SessionCommandOf<"UndoCall"> | SessionCommandOf<"Redo"> {
+  const named = target === "last" ? {} : "call" in target ? { call_id: target.call } : { turn: target.turn };
+  if (action === "redo") return { kind: "Redo", ...named };
+  if (target !== "last" && "call" in target) return { kind: "UndoCall", call_id: target.call };
+  return { kind: "UndoTurn", ...(target === "last" ? {} : { turn: target.turn }) };
 }
 
 function parseSession(given: string | undefined): SessionId | undefined {

@@ -7,10 +7,18 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defined, isRecord, paint, visibleLine } from "#base";
-import { askLocally, describeState, httpBackend, type LocalAnswer, lookForDaemon, openDaemonAccess } from "#daemon";
+import {
+  askLocally,
+  describeState,
+  httpBackend,
+  type ListenAddress,
+  type LocalAnswer,
+  lookForDaemon,
+  openDaemonAccess,
+  serveRpc,
+  startHttpServer,
+} from "#daemon";
 import { type Harness, openProgram } from "#program";
-import { type ListenAddress, startHttpServer } from "#transports/http";
-import { serveRpc } from "#transports/rpc";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { probeRedaction } from "./redaction-probe.ts";

@@ -85,12 +85,18 @@ export interface ClientSession {
   log(options?: { readonly after?: number }): AsyncGenerator<Event, void, undefined>;
 }
 
-export interface Client extends AsyncDisposable {
+export interface Client extends EngineClient {
   readonly handshake: Handshake;
-  /** For messages. */
-  readonly address: string;
   /** Whether the server can do something that not every server can. */
   has(feature: string): boolean;
+}
+
+/** One of an engine of the same build, which needs no handshake. */
+export interface EngineClient extends AsyncDisposable {
+  /** For messages. */
+  readonly address: string;
+  /** Whether this client has sent the input that the event belongs to. */
+  isOwn(event: Pick<Event, "originator">): boolean;
   /** Newest first. */
   sessions(filter?: SessionFilter): Promise<readonly SessionInfo[]>;
   /** A new one. */
@@ -115,13 +121,19 @@ export interface ClientParts {
 
 /** Resolves when hands are shaken; tries once. */
 export async function createClient(parts: ClientParts): Promise<Client> {
+  const client = createEngineClient(parts);
+  const handshake = await parts.transport.shakeHands(parts.signal).catch(async (error: unknown) => {
+    await client.close();
+    throw error;
+  });
+  return { ...client, handshake, has: (feature) => handshake.features.includes(feature) };
+}
+
+/** Without a handshake. */
+export function createEngineClient(parts: ClientParts): EngineClient {
   const { transport, reconnect } = parts;
   const closed = new AbortController();
   const signal = AbortSignal.any([parts.signal, closed.signal]);
-  const handshake = await transport.shakeHands(signal).catch(async (error: unknown) => {
-    await transport.close();
-    throw error;
-  });
   const { tokenMayChange } = transport;
 
   function reading<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -220,9 +232,8 @@ export async function createClient(parts: ClientParts): Promise<Client> {
   }
 
   return {
-    handshake,
     address: transport.address,
-    has: (feature) => handshake.features.includes(feature),
+    isOwn: ({ originator }) => originator !== undefined && originator === transport.clientId(),
     sessions: (filter = {}) => reading(() => transport.sessions(filter, signal)),
     async open({ workingDir, model, profile, context } = {}) {
       const { session } = await submit({

@@ -3,6 +3,7 @@
 import { defined, isRecord } from "#base";
 import {
   asCommand,
+  type ClientId,
   type Command,
   type Event,
   type Handshake,
@@ -33,9 +34,10 @@ export function createHttpTransport({ http, token, clock }: HttpTransportOptions
   const { address } = wire;
 
   /** Which of the clients with the token this is, as the server said in the handshake. */
-  let client: Readonly<Record<string, string>> = {};
+  let clientId: ClientId | undefined;
 
   function withToken(request: WireRequest, { text }: PresentedToken): WireRequest {
+    const client = defined({ "x-harness-client": clientId });
     return { ...request, headers: { ...request.headers, "x-harness-token": text, ...client } };
   }
 
@@ -66,7 +68,7 @@ export function createHttpTransport({ http, token, clock }: HttpTransportOptions
   async function shakeHands(signal: AbortSignal): Promise<Handshake> {
     const path = `/v1/handshake?protocol_version=${PROTOCOL_VERSION}`;
     const handshake = handshakeFrom(await askOnce({ method: "GET", path }, signal), address);
-    client = handshake.client === undefined ? {} : { "x-harness-client": handshake.client };
+    clientId = handshake.client;
     return handshake;
   }
 
@@ -130,6 +132,7 @@ export function createHttpTransport({ http, token, clock }: HttpTransportOptions
 
   return {
     address,
+    clientId: () => clientId,
     tokenMayChange: token.mayChange,
     shakeHands,
     events,

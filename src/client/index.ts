@@ -18,7 +18,15 @@ export {
   type SessionInfo,
   type TurnId,
 } from "#protocol";
-export type { Client, ClientSession, EventsOptions, Input, OpenOptions, SessionCommand } from "./client.ts";
+export type {
+  Client,
+  ClientSession,
+  EngineClient,
+  EventsOptions,
+  Input,
+  OpenOptions,
+  SessionCommand,
+} from "./client.ts";
 export { type ConnectOptions, connect } from "./connect.ts";
 export type { LocalEngine } from "./local-transport.ts";
 export type { ReconnectOptions } from "./retry.ts";

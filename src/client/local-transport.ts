@@ -5,7 +5,6 @@ import {
   type CommandKind,
   type CommandOf,
   type Event,
-  type Handshake,
   type OpenedSession,
   ReasonError,
   type ReplyOf,
@@ -14,7 +13,7 @@ import {
   type StoredSession,
   sessionInfoOf,
 } from "#protocol";
-import { createMailbox } from "./mailbox.ts";
+import { createMailbox, type Mailbox } from "./mailbox.ts";
 import type { LogPage, Transport } from "./transport.ts";
 
 /** What `Harness` has. */
@@ -49,13 +48,44 @@ const LIST_LIMIT = 100;
 export interface LocalTransportOptions {
   readonly engine: LocalEngine;
   readonly identityClass: "human" | "agent";
-  /** Made where the tables of the protocol are. */
-  readonly handshake: () => Handshake | Promise<Handshake>;
+  /** False when nobody can be asked. */
+  readonly interactive: boolean;
+  /** Whoever opens a session loops over its events, and is attached to it from the first one on. */
+  readonly followsOwn?: boolean;
 }
 
-export function createLocalTransport({ engine, identityClass, handshake }: LocalTransportOptions): Transport {
+/** A connection that is told of events. */
+interface Reader {
+  readonly connection: LocalClient;
+  readonly mailbox: Mailbox;
+}
+
+export function createLocalTransport(options: LocalTransportOptions): Transport {
+  const { engine, identityClass, interactive } = options;
   const { control, store } = engine;
-  const sender = control.connect({ identityClass, interactive: false });
+  const sender = control.connect({ identityClass, interactive });
+  /** Of sessions that were opened here, until somebody takes it. */
+  const opened = new Map<SessionId, Reader>();
+
+  function openReader(): Reader {
+    const mailbox = createMailbox();
+    const connection = control.connect({
+      id: sender.id,
+      identityClass,
+      interactive,
+      onEvent: (event) => mailbox.push(event),
+      ready: () => mailbox.room(),
+    });
+    return { connection, mailbox };
+  }
+
+  async function submit<Kind extends CommandKind>(command: CommandOf<Kind>): Promise<ReplyOf<Kind>> {
+    if (command.kind !== "CreateSession" || options.followsOwn !== true) return sender.submit(command);
+    const reader = openReader();
+    const reply = await reader.connection.submit(command);
+    if ("session" in reply) opened.set(reply.session, reader);
+    return reply;
+  }
 
   function infoOf(meta: StoredSession): SessionInfo {
     return sessionInfoOf(
@@ -71,41 +101,40 @@ export function createLocalTransport({ engine, identityClass, handshake }: Local
   }
 
   async function* events(id: SessionId, since: number, signal: AbortSignal, onOpen: () => void): AsyncGenerator<Event> {
-    const mailbox = createMailbox();
-    const reader = control.connect({
-      id: sender.id,
-      identityClass,
-      interactive: true,
-      onEvent: (event) => mailbox.push(event),
-      ready: () => mailbox.room(),
-    });
+    const own = opened.get(id);
+    opened.delete(id);
+    const { mailbox, connection } = own ?? openReader();
     const stop = (): void => mailbox.end();
     signal.addEventListener("abort", stop, { once: true });
     try {
-      if (control.session(id) === undefined) {
+      if (own === undefined && control.session(id) === undefined) {
         await metaOf(id);
         await control.prepare(id);
       }
       onOpen();
-      // Not awaited: the replay goes at the pace of the reader.
-      reader.submit({ kind: "AttachSession", session: id, since }).catch((error: unknown) => mailbox.end(error));
+      if (own === undefined) {
+        // Not awaited: the replay goes at the pace of the reader.
+        connection.submit({ kind: "AttachSession", session: id, since }).catch((error: unknown) => mailbox.end(error));
+      }
       if (signal.aborted) stop();
       yield* mailbox.take();
     } finally {
       signal.removeEventListener("abort", stop);
-      reader.disconnect();
+      connection.disconnect();
       mailbox.end();
     }
   }
 
   return {
     address: "this process",
+    clientId: () => sender.id,
     tokenMayChange: false,
     events,
     async shakeHands() {
-      return { ...(await handshake()), client: sender.id };
+      const { buildHandshake } = await import("#protocol/schemas");
+      return buildHandshake(["inproc"], sender.id);
     },
-    submit: (command) => sender.submit(command),
+    submit,
     async sessions({ workingDir, limit = LIST_LIMIT }) {
       const metas = await store.list({ limit, ...defined({ workingDir }) });
       return metas.map(infoOf);
@@ -113,6 +142,7 @@ export function createLocalTransport({ engine, identityClass, handshake }: Local
     session: async (id) => infoOf(await metaOf(id)),
     log: (id, page) => store.read(id, page),
     async close() {
+      for (const { connection } of opened.values()) connection.disconnect();
       sender.disconnect();
     },
   };

@@ -6,6 +6,7 @@ import { type Clock, isRecord } from "#base";
 import {
   asCommand,
   type CallId,
+  type ClientId,
   type Command,
   type Event,
   type Handshake,
@@ -31,6 +32,7 @@ export function createRpcTransport({ address, start, clock }: RpcTransportOption
   const mailboxes = new Map<SessionId, Set<Mailbox>>();
   /** Calls of delegates that somebody was asked about and that have not ended. */
   const delegateCalls = new Set<CallId>();
+  let clientId: ClientId | undefined;
   let peer: { readonly rpc: RpcPeer; readonly handshake: Promise<Handshake> } | undefined;
 
   /** The program that runs, or the next one. */
@@ -51,7 +53,9 @@ export function createRpcTransport({ address, start, clock }: RpcTransportOption
   }
 
   function handshakeOf(answer: unknown): Handshake {
-    return handshakeFrom(isRecord(answer) ? answer.handshake : undefined, address);
+    const handshake = handshakeFrom(isRecord(answer) ? answer.handshake : undefined, address);
+    clientId = handshake.client;
+    return handshake;
   }
 
   function tell(method: string, params: Readonly<Record<string, unknown>>, bytes: number): void {
@@ -159,6 +163,7 @@ export function createRpcTransport({ address, start, clock }: RpcTransportOption
 
   return {
     address,
+    clientId: () => clientId,
     tokenMayChange: false,
     events,
     log,

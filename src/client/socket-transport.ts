@@ -2,7 +2,7 @@
  * Web sockets: one for commands, and one for each loop over the events of a session, so that a loop that is slow holds up no answer.
  * Reads that have no frame (lists, pages of the log) go over HTTP to the same server.
  */
-import type { Event, Handshake, SessionId } from "#protocol";
+import type { ClientId, Event, Handshake, SessionId } from "#protocol";
 import { createFrameSocket, type FrameSocket } from "./frame-socket.ts";
 import { createHttpTransport, type HttpTransportOptions } from "./http-transport.ts";
 import { createMailbox } from "./mailbox.ts";
@@ -20,6 +20,7 @@ export function createSocketTransport(options: SocketTransportOptions): Transpor
   const { address } = reads;
   /** The socket of commands: the one that is there, or the next. */
   let commands: Promise<FrameSocket> | undefined;
+  let clientId: ClientId | undefined;
 
   async function open(
     path: string,
@@ -45,7 +46,10 @@ export function createSocketTransport(options: SocketTransportOptions): Transpor
     const forget = (): void => {
       if (commands === opened) commands = undefined;
     };
-    opened.then(({ closed }) => closed.then(forget), forget);
+    opened.then(({ closed, handshake }) => {
+      clientId = handshake.client;
+      void closed.then(forget);
+    }, forget);
     return opened;
   }
 
@@ -64,6 +68,7 @@ export function createSocketTransport(options: SocketTransportOptions): Transpor
 
   return {
     ...reads,
+    clientId: () => clientId,
     events,
     async shakeHands(signal): Promise<Handshake> {
       return (await commandSocket(signal)).handshake;

@@ -3,7 +3,7 @@
  * where it knows that the server has not begun with what it was asked. Lost connections are `ServerUnreachable` (nothing was sent)
  * and `ConnectionLost` (something was); everything else that it throws is what the server has said.
  */
-import type { CommandKind, CommandOf, Event, Handshake, ReplyOf, SessionId, SessionInfo } from "#protocol";
+import type { ClientId, CommandKind, CommandOf, Event, Handshake, ReplyOf, SessionId, SessionInfo } from "#protocol";
 
 export interface LogPage {
   /** Events with a higher id. */
@@ -20,6 +20,8 @@ export interface SessionFilter {
 export interface Transport {
   /** For messages. */
   readonly address: string;
+  /** As which client the server knows this one; another one after the server was started again. */
+  clientId(): ClientId | undefined;
   /** Says hello; again after the server is another one. */
   shakeHands(signal: AbortSignal): Promise<Handshake>;
   submit<Kind extends CommandKind>(command: CommandOf<Kind>, signal: AbortSignal): Promise<ReplyOf<Kind>>;

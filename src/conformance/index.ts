@@ -1,5 +1,5 @@
 /** Requirements as data, scenarios that hold a server to them on each of its wires, and what came of it. */
-export type { Caller, Connection, Feed, Target, Wire } from "./driver.ts";
+export type { Connection, Feed, Target, Wire } from "./driver.ts";
 export { wires } from "./driver.ts";
 export { connectInProcess } from "./drivers/in-process.ts";
 export { type HttpTargetOptions, httpTarget, httpWires } from "./http-target.ts";
@@ -9,4 +9,4 @@ export { documents, isRequirement, type RequirementId, requirements } from "./re
 export { rpcTarget } from "./rpc-target.ts";
 export { citedOn, conforms, type Finding, type Report, runConformance, type Verdict, verdictsOn } from "./run.ts";
 export { scenarios } from "./scenarios/index.ts";
-export { parseLanAddress, parseTargetAddress, type TargetAddress } from "./target-address.ts";
+export { parseLanAddress, parseTargetAddress } from "./target-address.ts";

@@ -1,7 +1,7 @@
 /** What each command does, one handler for each row of the protocol's table. Who may send it was checked before. */
 import type { Clock } from "#base";
 import type { CustomHandler } from "#engine";
-import { type CommandKind, type CommandOf, ReasonError, type SessionId } from "#protocol";
+import { type CommandKind, type CommandOf, ReasonError, type SessionId, type TurnId } from "#protocol";
 import type { Client, Reply } from "./client.ts";
 import type { RestoreCommand } from "./live-session.ts";
 import { refuseDelegate, refuseWhileEnding, refuseWhileRestoring, type SharedSession } from "./shared-session.ts";
@@ -37,6 +37,15 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
     refuseWhileEnding(session);
     refuseDelegate(session, FROM_ITS_AGENT);
     return session;
+  }
+
+  /** No event of the log can say how the turn ended. */
+  function tellLost({ live, attached }: SharedSession, turn: TurnId, error: unknown): void {
+    const { id: session, bus } = live.engine;
+    const failure = error instanceof ReasonError ? error : new ReasonError("InternalError", { detail: "see the log" });
+    const payload = { turn, reason: failure.reason, message: failure.message };
+    const ts = new Date(desk.clock.now()).toISOString();
+    for (const { onEvent } of attached.keys()) onEvent?.({ id: bus.lastId, kind: "TurnLost", session, ts, payload });
   }
 
   async function restore(client: Client, command: RestoreCommand) {
@@ -80,6 +89,7 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       const { turn, recorded, done } = session.live.engine.send(client.id, command.content);
       done.catch(() => undefined); // a turn that is not recorded has no reply that anybody could watch
       await recorded;
+      done.catch((error: unknown) => tellLost(session, turn, error));
       return { turn, done };
     },
     async QueueInput(client, { session, content }) {

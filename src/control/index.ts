@@ -1,5 +1,4 @@
 /** The engine as a service: clients, whatever wire they are on, and the sessions they share. */
-export { createAnswerCollector } from "./answer.ts";
 export { requireSeen } from "./attachments.ts";
 export type { ClientOptions, ControlClient, Reply } from "./client.ts";
 export { type AdoptedSession, type Control, createControl, PERMISSION_TIMEOUT_MS } from "./control.ts";

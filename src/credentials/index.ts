@@ -1,9 +1,7 @@
 /** Provider keys: stored sealed, held by the credential helper alone, and bound to where they may be sent. */
 export { isCredentialName, MAX_BOUND_HOSTS, MAX_SECRET_BYTES } from "./credential-file.ts";
 export {
-  type AddedCredential,
   type CredentialInfo,
-  type CredentialRekey,
   type CredentialStore,
   createCredentialStore,
   rekeyCredentials,
@@ -11,5 +9,4 @@ export {
 } from "./credential-store.ts";
 export { createHelperCredentials, type HelperCredentials } from "./credentials.ts";
 export { createEnvironmentKeys, type EnvironmentKeys, environmentBlock } from "./environment-keys.ts";
-export type { HelperStatus } from "./helper-supervisor.ts";
 export { createKeychain } from "./keychain.ts";

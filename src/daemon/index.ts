@@ -1,4 +1,6 @@
 /** The engine as a service of one user: who is the daemon, who may use it, how it is found, started and ended. */
+export { isLoopback, type ListenAddress, parseListenAddress, startHttpServer } from "#transports/http";
+export { serveRpc } from "#transports/rpc";
 export { openDaemonAccess } from "./access.ts";
 export { httpBackend, subsystemsOf } from "./backend.ts";
 export type { DaemonFacts } from "./claim.ts";

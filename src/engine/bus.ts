@@ -43,6 +43,8 @@ export interface EventBus {
   setOriginator(originator: ClientId | undefined): void;
   /** What is owed to the log is not tried again: the log is about to be released. */
   stopOwing(): void;
+  /** The last event that was told; 0 before the first. */
+  readonly lastId: number;
   /** Milliseconds spent waiting for the store since the bus was made. */
   readonly writeMs: number;
 }
@@ -86,6 +88,7 @@ export function createEventBus({ session, log, clock, redaction, schedule = time
   let callOff: (() => void) | undefined;
   let lastWriteMs = Number.NEGATIVE_INFINITY;
   let originator: ClientId | undefined;
+  let lastId = 0;
   let writeMs = 0;
   let deltaFailure: ReasonError | undefined;
   const owed = createOwedEvents(schedule, () => void write());
@@ -185,6 +188,7 @@ export function createEventBus({ session, log, clock, redaction, schedule = time
     const who = draft.originator === undefined ? {} : { originator: draft.originator };
     // A draft is an event without id and session; its kind and payload belong together by construction.
     const event = { id, kind, session, ...who, ts, payload } as Event;
+    lastId = id;
     for (const subscriber of subscribers) {
       try {
         subscriber(event);
@@ -355,6 +359,9 @@ export function createEventBus({ session, log, clock, redaction, schedule = time
       originator = next;
     },
     stopOwing: owed.stop,
+    get lastId() {
+      return lastId;
+    },
     get writeMs() {
       return writeMs;
     },

@@ -9,7 +9,7 @@ export type {
   CredentialStatus,
   CredentialWish,
 } from "./credential-port.ts";
-export type { HiddenTools, ToolSettings } from "./dispatch.ts";
+export type { HiddenTools } from "./dispatch.ts";
 export { nextTs } from "./event-time.ts";
 export type { GivenAnswers } from "./given-answers.ts";
 export {
@@ -26,7 +26,6 @@ export {
 } from "./hook.ts";
 export { type CheckToken, createInputQueue, type InputQueue, type InputToken } from "./input-queue.ts";
 export { note } from "./note.ts";
-export { OWED_RETRY_MS } from "./owed-events.ts";
 export type { CustomHandler, Plugin, PluginHost } from "./plugin.ts";
 export type {
   CallBudget,
@@ -39,11 +38,10 @@ export type {
   ToolSchema,
   WireTrace,
 } from "./provider.ts";
-export type { Orphan, OrphanResolution, Recovery } from "./recovery.ts";
 export type { CacheCounters, RedactedStream, Redaction } from "./redaction.ts";
 export { loadedRedaction, redactionFailure } from "./redaction-guard.ts";
 export { delegatedBy, type Reopened, refuseDelegate, reopenSession } from "./reopen.ts";
-export type { RequestCall, RequestHandler, RequestMiddleware } from "./request-chain.ts";
+export type { RequestCall, RequestMiddleware } from "./request-chain.ts";
 export { createRunContext, type RunContext } from "./run-context.ts";
 export { type AskPerson, createRunTool, type NestedCall } from "./run-tool.ts";
 export { createSession, type EngineSession, type SessionParts } from "./session.ts";
@@ -70,7 +68,6 @@ export {
   refusal,
   type Ticket,
   type ToolCall,
-  type ToolHandler,
   type ToolMiddleware,
 } from "./tool-chain.ts";
 export { type CallTrace, traceProvider } from "./traced-provider.ts";

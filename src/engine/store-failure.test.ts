@@ -1,13 +1,14 @@
 /** A store that takes nothing for a while: the turn ends, what has happened is written when there is room, and work goes on. */
 import { describe, expect, test } from "vitest";
 import { createUlidFactory, type EffectPorts } from "#base";
-import { createSession, createSessionCore, type EventDraft, OWED_RETRY_MS, type Tool, textOutput } from "#engine";
+import { createSession, createSessionCore, type EventDraft, type Tool, textOutput } from "#engine";
 import { createLedger } from "#governance";
 import { ClientId, createIdMint, type Event, SessionId } from "#protocol";
 import { createFakeProvider, type FakeResponse, says, text, toolCall } from "../../test/fakes/fake-provider.ts";
 import { createFakeStore } from "../../test/fakes/fake-store.ts";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { noRedaction } from "../../test/fakes/no-redaction.ts";
+import { OWED_RETRY_MS } from "./owed-events.ts";
 
 const id = SessionId.from("0".repeat(26));
 const client = ClientId.from("1".repeat(26));

@@ -1,6 +1,5 @@
 /** What one run has left behind: the events of its session and of its delegates, and what follows from them. */
-import { createAnswerCollector } from "#control";
-import type { Event, EventKind, EventOf, SessionId } from "#protocol";
+import { createAnswerCollector, type Event, type EventKind, type EventOf, type SessionId } from "#protocol";
 
 export interface RunLog {
   readonly events: readonly Event[];

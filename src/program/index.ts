@@ -1,17 +1,74 @@
 /** What all sessions of a program share, and how the program is put together. */
+
+// What commands show and change of the parts. Whatever they put together is put together here.
+export {
+  type Claims,
+  createIssuance,
+  DEFAULT_COMMANDS,
+  mintClaims,
+  phaseOf,
+  readTokenFile,
+  signToken,
+  TOKEN_FILE_MODE,
+  type TokenRecord,
+  tokenFileText,
+} from "#auth";
+export { DEFAULT_PROMPT, promptBlocks } from "#context";
+export { PERMISSION_TIMEOUT_MS } from "#control";
+export {
+  type CredentialInfo,
+  type CredentialStore,
+  createCredentialStore,
+  createKeychain,
+  isCredentialName,
+  MAX_BOUND_HOSTS,
+  MAX_SECRET_BYTES,
+} from "#credentials";
+export type { CredentialPort, ModelInfo } from "#engine";
+export {
+  type ComparedCall,
+  createPolicyDiff,
+  deniedPrograms,
+  isSecretFile,
+  policyOf,
+  RECORDED,
+  type RecordedCall,
+  type RecordedSession,
+  type Redecided,
+  type SuggestedRule,
+  type Suggestions,
+  suggestRules,
+} from "#governance";
+export { createProvider, findVendor, loadScenario, type ModelConfig, staticModels, vendors } from "#providers";
+export type { Redactor, StreamRedactor, UserPattern } from "#redaction";
+export { createSandboxes, type Probe, type SandboxPolicy, type SandboxStatus } from "#sandbox";
+export { createBuiltinTools, factsOf } from "#tools";
+export { createLockFileTrust, type ProjectTrust, type WaitingFile, writeLock } from "#trust";
+export type { UndoReport, UndoTarget } from "#undo";
 export { assembleHarness } from "./assemble.ts";
-export type { BuildInfo } from "./build-info.ts";
+export { credentialKey } from "./credential-key.ts";
 export { type PortionBound, type RetentionPortion, retentionPortion } from "./daily-retention.ts";
 export { openEmbeddedProject } from "./embedded-project.ts";
 export type { EventWatch } from "./event-watch.ts";
 export { expiringText, tellExpiring } from "./expiry-banner.ts";
 export { kindNames, powers } from "./file-kinds.ts";
+export { git } from "./git.ts";
+export { rotateKeys } from "./key-rotation.ts";
 export { keyState } from "./key-state.ts";
-export { createLogRedaction } from "./log-redaction.ts";
-export { closeProgram, loadSettings, type OpenOptions, openProgram, projectPlace, userFlags } from "./open.ts";
-export type { Harness, HarnessOptions, Health } from "./options.ts";
+export { createOutwardRedactor } from "./log-redaction.ts";
+export {
+  closeProgram,
+  loadSettings,
+  type OpenedProgram,
+  type OpenOptions,
+  openProgram,
+  projectPlace,
+  userFlags,
+} from "./open.ts";
+export type { Harness, HarnessOptions } from "./options.ts";
+export { loadPolicy, type PolicyFlags } from "./policy-source.ts";
 export type { OutwardRedactor, OutwardText, ProgramPorts } from "./ports.ts";
-export { trustDirectory, trustKeys } from "./project-keys.ts";
+export { trustDirectory } from "./project-keys.ts";
 export {
   type ConditionCheck,
   type ConditionResult,
@@ -24,16 +81,25 @@ export {
   type OpenedProject,
   openProject,
   PROJECT_FILES,
-  type ProjectPlace,
   problemText,
   soundProject,
 } from "./projects.ts";
 export { beginDump, dumpFile, endDump } from "./raw-dump.ts";
+export { chosenSessions, recordedSession, type SessionFlags } from "./recorded-sessions.ts";
 export { assembleRedactor } from "./redaction.ts";
 export { retentionPolicy } from "./retention-policy.ts";
 export type { ContextValues, RunFlags } from "./run-flags.ts";
 export { type LogFlags, logFolder, openServiceLog } from "./service-log.ts";
-export { findSession, headsOf, idStart, SEARCHED_SESSIONS, type StoreFlags, withStore } from "./session-store.ts";
+export {
+  findSession,
+  headsOf,
+  idStart,
+  logOf,
+  logWith,
+  SEARCHED_SESSIONS,
+  type StoreFlags,
+  withStore,
+} from "./session-store.ts";
 export { cleanEvent, cleanTranscript, exportPieces, readEvents } from "./session-texts.ts";
 export { settledMs } from "./settled-time.ts";
 export { defaultTokenFile, describeClaims, type TokenParts, timeOf, tokenParts } from "./token-parts.ts";
@@ -43,8 +109,8 @@ export {
   lockFilePath,
   type ReviewFiles,
   readLockFile,
-  type TrustedProject,
   userTrust,
 } from "./trusted-project.ts";
-export { undoDirectory, undoKey, undoPlace } from "./undo-place.ts";
+export { restoreFolder, undoForgetter } from "./undo-folder.ts";
+export { undoPlace } from "./undo-place.ts";
 export { configFile, loadConfig } from "./user-config-file.ts";

@@ -4,13 +4,32 @@
  * what follows in the next event is not; what the program writes itself was redacted as a stream before it was stored.
  */
 import { MARKER_CLOSES, MARKER_OPENS } from "#base";
-import type { Redaction } from "#engine";
+import { type Redaction, redactionFailure } from "#engine";
 import type { EventKind, EventPayload } from "#protocol";
+import type { OutwardRedactor } from "./ports.ts";
+import { assembleRedactor, type RedactionSources } from "./redaction.ts";
 
 export type LogRedaction = Redaction["payload"];
 
 /** As far as rules look back from a secret to its name, and more. */
 const LOOK_BACK_CHARS = 512;
+
+/** What leaves a program without having passed a session, with the secrets that are known now. Rejects with RedactionFailed. */
+export async function createOutwardRedactor(
+  sources: RedactionSources & { readonly credentials?: { told?(): Promise<unknown> } },
+): Promise<OutwardRedactor> {
+  const { createRedactionGateway } = await import("#redaction");
+  const redactor = await assembleRedactor(sources).catch((cause: unknown) => {
+    throw redactionFailure(cause);
+  });
+  await sources.credentials?.told?.();
+  const { payload } = createRedactionGateway(redactor);
+  return {
+    text: (text) => redactor.redact(text).text,
+    value: (value) => redactor.redactJson(value).value,
+    log: () => createLogRedaction(payload, (text) => redactor.redact(text).text),
+  };
+}
 
 /** `text` redacts a text as a whole. One for each walk through a log. */
 export function createLogRedaction(payload: Redaction["payload"], text: (text: string) => string): LogRedaction {

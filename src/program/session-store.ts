@@ -1,4 +1,5 @@
 /** The store that the `sessions` commands work on, and how a session is named there. */
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { SessionMeta } from "#engine";
 import { ReasonError, SessionId } from "#protocol";
@@ -10,7 +11,15 @@ import {
   type KnownHeads,
   machineKeySource,
 } from "#stores";
-import { logFiles, openStore, type StoreChoice, type StoreKindName, storeChoice, storeKinds } from "#stores/kinds";
+import {
+  durableKindNames,
+  logFiles,
+  openStore,
+  type StoreChoice,
+  type StoreKindName,
+  storeChoice,
+  storeKinds,
+} from "#stores/kinds";
 import { keptHeads } from "./kept-heads.ts";
 import type { ProgramPorts } from "./ports.ts";
 import { loadConfig } from "./user-config-file.ts";
@@ -45,6 +54,26 @@ export async function withStore<Result>(
   } finally {
     await store.close();
   }
+}
+
+/** The log that has the session: one of the folder, or that of the user. Makes no log; undefined when none has it. */
+export async function logWith(
+  ports: ProgramPorts,
+  folder: string,
+  session: SessionId,
+): Promise<StoreFlags | undefined> {
+  const places = durableKindNames.map((store): StoreFlags => logOf(store, folder));
+  for (const flags of places.toSorted((a, b) => Number("root" in b) - Number("root" in a))) {
+    const [log = ""] = logFiles(storeOf(ports, flags));
+    const isIn = (store: ArchiveStore): Promise<boolean> => store.get(session).then((meta) => meta !== undefined);
+    if (existsSync(log) && (await withStore(ports, flags, isIn))) return flags;
+  }
+  return undefined;
+}
+
+/** The log of a kind that sessions of the folder are in. */
+export function logOf(store: StoreKindName, folder: string): StoreFlags {
+  return storeKinds[store].isInWorkspace ? { store, root: folder } : { store };
 }
 
 /** The log that the flags name. */

@@ -16,6 +16,7 @@ import {
   createWorkspaceChanges,
   readCassette,
   type Tape,
+  type TapedClient,
   tapedFacts,
   tapedPorts,
   tapedProvider,
@@ -25,6 +26,7 @@ import type { Control, Reply } from "#control";
 import type { EventBus, SessionStore } from "#engine";
 import {
   asCommand,
+  type ClientId,
   type Command,
   type CommandKind,
   type CommandOf,
@@ -206,8 +208,11 @@ function tapedStore(tape: Tape, store: SessionStore): SessionStore {
   };
 }
 
+const UNTAPED: ReadonlySet<CommandKind> = new Set(["AttachSession", "DetachSession"]);
+
 function tapedControl(tape: Tape, control: Control, asRecorded: (path: string) => string): Control {
   let ended: Promise<void> | undefined;
+  const clients = new Map<ClientId, TapedClient>();
   const end = async (): Promise<void> => {
     try {
       await tape.shutdown(() => control.shutdown());
@@ -218,13 +223,18 @@ function tapedControl(tape: Tape, control: Control, asRecorded: (path: string) =
   return {
     ...control,
     connect(options) {
-      const taped = tape.connect(options);
+      // A further connection of a client is no further client.
+      const known = options.id === undefined ? undefined : clients.get(options.id);
+      const taped = known ?? tape.connect(options);
       const { identityClass, interactive } = taped;
       const client = control.connect({ ...options, identityClass, interactive });
-      taped.carryOut((command) => client.submit(command));
+      if (known === undefined) taped.carryOut((command) => client.submit(command));
+      clients.set(client.id, taped);
       return {
         ...client,
         submit<Kind extends CommandKind>(command: CommandOf<Kind>) {
+          // Who listens is nothing that the session is told.
+          if (UNTAPED.has(command.kind)) return client.submit(command);
           const sent = placed(asCommand(command), asRecorded);
           const run = (same: Command): Promise<unknown> => client.submit(same);
           // The tape carries out the same command, or rejects: this is the reply to it.

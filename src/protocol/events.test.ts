@@ -19,6 +19,7 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
     },
     { allowed_by: { ids: [], until: "2026-01-01T00:00:00.000Z" } },
   ],
+  TurnLost: [{ turn, reason: "StoreFailed", message: "full" }, { message: 1 }],
   InputRefused: [{ queued: 3, by: `cli_${ULID}`, reason: "TokenRevoked", message: "gone" }, { queued: 0 }],
   TurnSteered: [{ turn, step: 1, content: [{ type: "text", text: "hi" }], by: `cli_${ULID}` }, { step: 0 }],
   TextDelta: [{ turn, step: 1, block: 0, text: "a" }, { step: 0 }],

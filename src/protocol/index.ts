@@ -1,5 +1,5 @@
 /** The vocabulary without its parsers: ids, reasons and types. `#protocol/schemas` adds the zod tables. */
-export type { OrderingScope } from "./command-row.ts";
+export { createAnswerCollector } from "./answer.ts";
 export {
   asCommand,
   type Command,
@@ -21,12 +21,10 @@ export type {
   ImageBlock,
   InputBlock,
   Message,
-  TextBlock,
   ThinkingBlock,
   ToolOutputBlock,
   ToolResultBlock,
   ToolUseBlock,
-  YieldBlock,
 } from "./content.ts";
 export type { Event, EventOf } from "./envelope.ts";
 export type { CallOutcome, JudgedOn, Label, RedactionSummary, ToolClass, TurnOutcome, Usage } from "./event-fields.ts";
@@ -38,7 +36,7 @@ export { createIdMint, type IdMint } from "./mint.ts";
 export { type Reason, ReasonError, reasons, reasonText } from "./reasons.ts";
 export { SET_CONTEXT_DEED } from "./session-commands.ts";
 export { type OpenedSession, type SessionInfo, type StoredSession, sessionInfoOf } from "./session-info.ts";
-export { parseSlash, type SlashCommand, type SlashWord, slashCommands, slashUsage, wordOf } from "./slash-commands.ts";
+export { parseSlash, type SlashWord, slashCommands, slashUsage, wordOf } from "./slash-commands.ts";
 export { SOCKET_PROTOCOL, socketProtocols, tokensInProtocols } from "./socket-token.ts";
 export { storeFailure } from "./store-failure.ts";
 export { streamEvents } from "./stream-events.ts";

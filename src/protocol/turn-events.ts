@@ -89,6 +89,9 @@ export const turnEvents = {
       .optional()
       .describe("What the session and all its delegates, at every depth, have used together; absent when it had none."),
   }).describe("The turn is over; exactly one for each TurnStarted."),
+  TurnLost: wire({ turn, reason: z.string(), message: z.string() }).describe(
+    "The log failed during the turn, so that no event of it says how it ended. Told to attached clients; not in the log.",
+  ),
   TurnTiming: wire({
     turn,
     total_ms: durationMs,

@@ -5,7 +5,8 @@ import { cleanTexts } from "../../test/corpora/redaction-clean.ts";
 import { secretCases } from "../../test/corpora/redaction-secrets.ts";
 import { ALPHABETS, createSeededRandom } from "../../test/corpora/seeded-random.ts";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
-import { compileUserPatterns, createRedactor, STREAM_WINDOW_CHARS } from "./index.ts";
+import { createRedactor, STREAM_WINDOW_CHARS } from "./index.ts";
+import { compileUserPatterns } from "./user-patterns.ts";
 
 const literal = "kept in the environment 42";
 const redactor = createRedactor({ literals: [{ value: literal }] });

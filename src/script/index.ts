@@ -1,23 +1,8 @@
 /** Scripts of tools, hooks and conditions: their built-ins, their checks, and what they are to the engine. */
 export type { Audience } from "./builtins/definition.ts";
 export { type BuiltinRow, builtinTable, modules as builtinModules } from "./builtins/table.ts";
-export {
-  createMetaRegistry,
-  type MetaFields,
-  type MetaParser,
-  type MetaRegistry,
-  type MetaRegistryOptions,
-  type Parsed,
-} from "./meta-registry.ts";
-export { type ContextValues, createRunStates, type RunState, type RunStates, type TurnValues } from "./run-state.ts";
+export { createMetaRegistry, type MetaRegistry, type Parsed } from "./meta-registry.ts";
+export { type ContextValues, createRunStates } from "./run-state.ts";
 export { createScriptChecker } from "./script-checker.ts";
 export { type Condition, createScripts, type Scripts } from "./scripts.ts";
-export type {
-  HostFacts,
-  MetaKind,
-  ScriptLine,
-  ScriptMeta,
-  ScriptPoint,
-  ScriptServices,
-  ToolDescriptor,
-} from "./services.ts";
+export type { ScriptLine, ScriptServices } from "./services.ts";

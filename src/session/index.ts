@@ -2,4 +2,4 @@
 export type { Extensions, OpenedProject, OpenProject, SessionDependencies, Undo } from "./dependencies.ts";
 export { openSession } from "./open.ts";
 export { prepareSandbox, type SessionSandbox } from "./sandbox.ts";
-export { noTape, type ProgramTape, type SessionTape } from "./tape.ts";
+export { noTape, type ProgramTape } from "./tape.ts";

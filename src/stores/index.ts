@@ -1,4 +1,5 @@
 /** The append-only session log, its stores, and what can be rebuilt from it. */
+export { delegatedBy, refuseDelegate, type SessionMeta, type SessionStore } from "#engine";
 export type { ArchiveStore } from "./archive.ts";
 export { loadAudit } from "./audit.ts";
 export type { Checkpoint, Signer } from "./checkpoint.ts";
@@ -17,11 +18,11 @@ export {
   type KnownHeads,
   sealHeadsFor,
 } from "./known-heads.ts";
-export { deriveKey, type MachineKey, machineKey, machineKeySource, resolveMachineKey } from "./machine-key.ts";
+export { deriveKey, type MachineKey, machineKey, machineKeySource } from "./machine-key.ts";
 export { createMemoryStore } from "./memory-store.ts";
-export { foldersApart, type HarnessPaths, harnessCache, harnessPaths, ownFolders, scratchBase } from "./paths.ts";
+export { foldersApart, harnessCache, harnessPaths, ownFolders, scratchBase } from "./paths.ts";
 export { loadPortability } from "./portability.ts";
-export { rekeyStore, rotateKeyFile } from "./rekey.ts";
+export { rotateKeyFile } from "./rekey.ts";
 export type { Replay, ReplayFrame } from "./replay.ts";
 export {
   defaultRetention,
@@ -29,7 +30,6 @@ export {
   expiringSessions,
   MIN_BATCH_EVENTS,
   type RetentionPolicy,
-  type RetentionReport,
   runRetention,
 } from "./retention.ts";
 export { sessionFields } from "./session-fields.ts";

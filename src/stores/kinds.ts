@@ -70,6 +70,8 @@ export type StoreChoice = { [Name in StoreKindName]: { readonly kind: Name } & O
 
 /** In the order of the table, which has no further keys. */
 export const storeKindNames = Object.keys(storeKinds) as readonly StoreKindName[];
+/** What the command line keeps the sessions of a user in. */
+export const USER_LOG = "sqlite" satisfies StoreKindName;
 export const durableKindNames = storeKindNames.filter((name) => storeKinds[name].isDurable);
 
 /** The log of a kind where the command line has it. */

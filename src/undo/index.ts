@@ -1,9 +1,8 @@
 /** Undo: what calls changed in the workspace, kept sealed, and the way back. */
-export type { ChangeSet, EntryState, FileChange, UncoveredPath } from "./change-set.ts";
 export { forgetSession } from "./forget.ts";
 export { createUndoRecorder } from "./recorder.ts";
-export { rekeyUndo, type UndoRekey } from "./rekey.ts";
+export { rekeyUndo } from "./rekey.ts";
 export { restoredEvent } from "./restored-event.ts";
 export { redo, type UndoReport, type UndoRequest, type UndoTarget, undo } from "./undo.ts";
-export { createUndoStore, defaultUndoLimits, type UndoStore, type UndoStoreOptions } from "./undo-store.ts";
+export { createUndoStore, type UndoStoreOptions } from "./undo-store.ts";
 export type { UndoLimits, WorkspaceUndo } from "./workspace-undo.ts";

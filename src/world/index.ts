@@ -26,14 +26,13 @@ export {
   createProcesses,
   type DetachedProcess,
   type OwnProcess,
-  type ProcessesOptions,
   startDetached,
   startOwnProcess,
   startPiped,
   startReaped,
 } from "./processes.ts";
 export { createProgramFacts } from "./program-facts.ts";
-export { createPublicWeb, listedHost, type PublicWebOptions } from "./public-web.ts";
+export { createPublicWeb, listedHost } from "./public-web.ts";
 export { realPath, realPathIfThere } from "./real-path.ts";
 export { refusedWorkspace } from "./refused-workspace.ts";
 export { createScratchFolders, type ScratchFolders } from "./scratch-folder.ts";

@@ -1,5 +1,4 @@
 /** A client in Node: Unix sockets, ports, programs on pipes, and an engine in this process. */
-import type { Handshake } from "#protocol";
 import { createSystemClock, createSystemRandom, startPiped } from "#world";
 import type { ClientClock, ClientHost } from "../client-host.ts";
 import { createHttpTransport } from "../http-transport.ts";
@@ -18,7 +17,7 @@ export function clientHost(): ClientHost {
 async function transportTo(target: Target, clock: ClientClock): Promise<Transport> {
   if ("engine" in target) {
     const { engine, identityClass = "human" } = target;
-    return createLocalTransport({ engine, identityClass, handshake: localHandshake });
+    return createLocalTransport({ engine, identityClass, interactive: true });
   }
   if ("command" in target) {
     const { command, cwd = ".", env = process.env } = target;
@@ -34,10 +33,4 @@ async function transportTo(target: Target, clock: ClientClock): Promise<Transpor
     import("./node-sockets.ts"),
   ]);
   return createSocketTransport({ http, token, clock, sockets: nodeSockets(target) });
-}
-
-/** The tables of the protocol are not loaded for a client of another process. */
-async function localHandshake(): Promise<Handshake> {
-  const { buildHandshake } = await import("#protocol/schemas");
-  return buildHandshake(["inproc"]);
 }

@@ -1,11 +1,5 @@
 /** REST with server-sent events, web sockets and the small surface, on one listener. */
-export {
-  type Authenticate,
-  type Authentication,
-  authenticateWith,
-  type Channel,
-  type PresentedToken,
-} from "./access.ts";
+export { type Authenticate, type Authentication, authenticateWith, type PresentedToken } from "./access.ts";
 export type { TlsTexts } from "./lan.ts";
 export type { HttpLimits } from "./limits.ts";
 export { addressText, isLoopback, type ListenAddress, parseListenAddress } from "./listen-address.ts";

@@ -1,7 +1,6 @@
 /** `?wait=turn`: one input in, the answer of its turn out, with what it has cost and which tools it used. */
 import { defined } from "#base";
-import { createAnswerCollector } from "#control";
-import { type CommandOf, type Event, ReasonError, reasonText } from "#protocol";
+import { type CommandOf, createAnswerCollector, type Event, ReasonError, reasonText } from "#protocol";
 import type { RouteCall } from "./route.ts";
 
 /** Names of tools that one answer lists. */

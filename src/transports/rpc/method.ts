@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import type { Control, ControlClient } from "#control";
 import type { Redaction } from "#engine";
-import type { ReplyOf, SessionId } from "#protocol";
+import type { SessionId } from "#protocol";
 import type { OpenThreads, ThreadStore } from "./open-threads.ts";
 import type { Projection } from "./projection.ts";
 import type { View } from "./shapes.ts";
@@ -20,8 +20,6 @@ export interface MethodContext {
   show(view: View): void;
   /** The title of the thread that is made during `work`. */
   titled<Result>(title: string, work: () => Promise<Result>): Promise<Result>;
-  /** A turn could not even be recorded to its end. */
-  turnLost(session: SessionId, reply: ReplyOf<"SendInput">, error: unknown): void;
   readonly outward: { text(text: string): string; value<Value>(value: Value): Value; log(): Redaction["payload"] };
   /** One reader of long histories at a time. */
   reading<Result>(work: () => Promise<Result>): Promise<Result>;

@@ -99,7 +99,7 @@ const startTurn = method({
     agent: z.string().max(200).optional(),
   }),
   lane: onThread,
-  async run({ threads, control, client, turnLost }, { threadId: name, input, model, agent }, answerFirst) {
+  async run({ threads, control, client }, { threadId: name, input, model, agent }, answerFirst) {
     if (agent !== undefined && !AGENTS.some((known) => known === agent)) {
       const detail = `there is no agent '${agent}' to start a turn with; leave it out, or name one of: ${AGENTS.join(", ")}`;
       throw new ReasonError("InvalidCommand", { detail });
@@ -115,9 +115,7 @@ const startTurn = method({
     }
     const sent = client.submit({ kind: "SendInput", session, content: input });
     answerFirst(session);
-    const reply = await sent;
-    reply.done.catch((error: unknown) => turnLost(session, reply, error));
-    return { turnId: reply.turn };
+    return { turnId: (await sent).turn };
   },
 });
 

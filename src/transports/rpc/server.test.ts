@@ -153,14 +153,12 @@ describe("rpc server", () => {
   });
 
   test("a turn whose log fails is told as an error, for no event can tell it", async () => {
-    const failed = Promise.reject(new ReasonError("StoreFailed", { detail: "disk full" }));
-    failed.catch(() => undefined);
-    const { request, stdin, done, said } = rig(async ({ kind }) =>
-      kind === "SendInput" ? { turn, done: failed } : {},
-    );
+    const { request, stdin, done, said, emit } = rig(async ({ kind }) => (kind === "SendInput" ? { turn } : {}));
     request(1, "initialize");
     request(2, "turn.start", { threadId: session, input: [{ type: "text", text: "x" }] });
     await settle();
+    const ts = "2026-01-01T00:00:00.000Z";
+    emit({ id: 1, kind: "TurnLost", session, ts, payload: { turn, reason: "StoreFailed", message: "disk full" } });
     stdin.end();
     await done;
     expect(said().slice(1)).toMatchObject([

@@ -5,7 +5,7 @@
 import { type Clock, defined } from "#base";
 import type { Control } from "#control";
 import type { Redaction } from "#engine";
-import { type Event, ReasonError, reasonText, type SessionId } from "#protocol";
+import { type Event, type EventOf, ReasonError, type SessionId } from "#protocol";
 import { createJsonRpcPeer, JsonRpcError, messageLine, type PeerRequest, standardError } from "#wire";
 import type { MethodContext } from "./method.ts";
 import { methods, parseParams } from "./methods.ts";
@@ -91,7 +91,6 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
         title = undefined;
       }
     },
-    turnLost,
     outward,
     reading: (work) =>
       inLane("reading", async () => {
@@ -123,6 +122,7 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
   function tell(event: Event): void {
     try {
       const { session: threadId, id: eventId } = event;
+      if (event.kind === "TurnLost" && view === "items") turnLost(event);
       // Also where nobody sees the items: it knows which questions are open.
       const items = projection.apply(event, title);
       const said = view === "items" ? items : [{ method: "thread.event", params: { threadId, eventId, event } }];
@@ -133,15 +133,12 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
     }
   }
 
-  /** The log failed, so that no event can say how the turn ended. */
-  function turnLost(session: SessionId, { turn: turnId }: { readonly turn?: string }, error: unknown): void {
-    const reason = error instanceof ReasonError ? error.reason : "InternalError";
-    const message =
-      error instanceof ReasonError ? error.message : reasonText("InternalError", { detail: "see the log" });
-    const turn = { turnId, threadId: session, status: "error", time: { completed: clock.now() } };
-    log(`${session}: ${describe(error)}`);
-    const params = { threadId: session, turn, error: { reason, message } };
-    say(session, () => outbox.answer(messageLine({ method: "turn.error", params })));
+  /** Never left out: no log has it. */
+  function turnLost({ session: threadId, payload: { turn: turnId, reason, message } }: EventOf<"TurnLost">): void {
+    const turn = { turnId, threadId, status: "error", time: { completed: clock.now() } };
+    log(`${threadId}: ${clean(message)}`);
+    const error = { reason, message: clean(message) };
+    outbox.answer(messageLine({ method: "turn.error", params: { threadId, turn, error } }));
   }
 
   /** `free` lets the next one begin before this one is done. */

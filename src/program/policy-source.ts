@@ -7,10 +7,11 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { extname, join, resolve } from "node:path";
 import { type Policy, policyOf } from "#governance";
-import { loadSettings, mayHaveProject, openProject, type ProjectPlace, soundProject } from "#program";
 import { ReasonError } from "#protocol";
-import type { CliPorts } from "./cli-ports.ts";
 import { checkOut } from "./git-files.ts";
+import { loadSettings } from "./open.ts";
+import type { ProgramPorts } from "./ports.ts";
+import { mayHaveProject, openProject, type ProjectPlace, soundProject } from "./projects.ts";
 
 const ADMIN = /^admin:(.+)$/s;
 const REVISION = /^([^:]+):(.*)$/s;
@@ -20,7 +21,7 @@ export interface PolicyFlags {
   readonly config?: string;
 }
 
-export async function loadPolicy(ports: CliPorts, name: string, flags: PolicyFlags): Promise<Policy> {
+export async function loadPolicy(ports: ProgramPorts, name: string, flags: PolicyFlags): Promise<Policy> {
   const admin = ADMIN.exec(name)?.[1];
   if (admin !== undefined) {
     const file = resolve(ports.cwd, admin);
@@ -36,14 +37,14 @@ export async function loadPolicy(ports: CliPorts, name: string, flags: PolicyFla
   throw missing(name, "there is no such file or folder");
 }
 
-async function fromFile(ports: CliPorts, file: string, flags: PolicyFlags): Promise<Policy> {
+async function fromFile(ports: ProgramPorts, file: string, flags: PolicyFlags): Promise<Policy> {
   if (extname(file).toLowerCase() === ".toml") return policyAt(ports, {}, { ...flags, config: file });
   return policyAt(ports, { config: file }, flags);
 }
 
 /** In a folder of its own that lives as long as it is read. */
 async function fromCommit(
-  ports: CliPorts,
+  ports: ProgramPorts,
   { revision, inside }: { readonly revision: string; readonly inside: string },
   flags: PolicyFlags,
 ): Promise<Policy> {
@@ -56,7 +57,7 @@ async function fromCommit(
   }
 }
 
-async function policyAt(ports: CliPorts, place: ProjectPlace, flags: PolicyFlags): Promise<Policy> {
+async function policyAt(ports: ProgramPorts, place: ProjectPlace, flags: PolicyFlags): Promise<Policy> {
   const hasProject = place.adminPolicy !== undefined || mayHaveProject(ports, place);
   const project = hasProject ? soundProject((await openProject(ports, place)).loaded) : undefined;
   const { settings } = await loadSettings(ports, flags, project);

@@ -1,10 +1,10 @@
 /** Files of a project as they were in a commit, written into a folder. Takes only what a project consists of. */
 import { writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
-import { PROJECT_FILES } from "#program";
 import { ReasonError } from "#protocol";
 import { makeFolder } from "#world";
 import { git } from "./git.ts";
+import { PROJECT_FILES } from "./projects.ts";
 
 const MAX_FILES = 500;
 const MAX_CHARS = 32 * 1024 * 1024;

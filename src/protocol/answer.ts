@@ -1,5 +1,5 @@
 /** The final answer of a turn, gathered from its events: the text of the last response, tool calls aside. */
-import type { Event } from "#protocol";
+import type { Event } from "./envelope.ts";
 
 export interface AnswerCollector {
   add(event: Event): void;

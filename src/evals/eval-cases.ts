@@ -5,23 +5,29 @@ import { basename, dirname, join } from "node:path";
 import { applyProject, defaultSettings, type Project, type ProjectLoader, type Settings } from "#artifacts";
 import { canonicalHash, defined } from "#base";
 import {
-  type CaseOpening,
-  chooseMode,
-  type KnownNames,
-  type LoadedCase,
-  type ModeFacts,
-  type PlannedCase,
-} from "#evals";
-import { assembleHarness, type Harness, loadSettings, openProject, type RunFlags, soundProject } from "#program";
+  assembleHarness,
+  type Harness,
+  loadSettings,
+  openProject,
+  type ProgramPorts,
+  type ReviewFiles,
+  type RunFlags,
+  soundProject,
+} from "#program";
 import { ReasonError } from "#protocol";
 import { chooseModel, parseScenario, staticModels, vendors } from "#providers";
 import { toolFacts } from "#tools";
 import { createSystemRandom } from "#world";
-import type { CliPorts } from "./cli-ports.ts";
-import { reviewAt } from "./file-review.ts";
+import { chooseMode, type ModeFacts } from "./case-mode.ts";
+import type { LoadedCase } from "./load-suite.ts";
+import type { KnownNames } from "./references.ts";
+import type { CaseOpening } from "./run-case.ts";
+import type { PlannedCase } from "./run-suite.ts";
 
 export interface EvalFlags extends Pick<RunFlags, "model" | "config" | "lockfile" | "allow" | "deny"> {
   readonly wanted?: NonNullable<ModeFacts["wanted"]>;
+  /** Puts files of a project to somebody who reads them. Absent where nobody can be asked. */
+  readonly review?: ReviewFiles;
 }
 
 export interface PreparedCase extends PlannedCase {
@@ -34,7 +40,7 @@ export interface EvalCases {
   prepare(loaded: LoadedCase): Promise<PreparedCase>;
 }
 
-export async function createEvalCases(ports: CliPorts, flags: EvalFlags): Promise<EvalCases> {
+export async function createEvalCases(ports: ProgramPorts, flags: EvalFlags): Promise<EvalCases> {
   const { env, clock } = ports;
   // All cases share it, and none of them ends it.
   const credentials = { ...ports.credentials, close: () => undefined };
@@ -141,14 +147,13 @@ function withCase(settings: Settings, { evalCase: { setup } }: LoadedCase): Sett
   };
 }
 
-async function openAcked(ports: CliPorts, file: string, { lockfile }: EvalFlags): Promise<Project> {
+async function openAcked(ports: ProgramPorts, file: string, { lockfile, review }: EvalFlags): Promise<Project> {
   const { openTrustedProject } = await import("#program/trusted-project");
-  const flags = defined({ review: ports.terminal.interactive ? reviewAt(ports) : undefined, lockfile });
-  return soundProject((await openTrustedProject(ports, { config: file }, flags)).loaded);
+  return soundProject((await openTrustedProject(ports, { config: file }, defined({ review, lockfile }))).loaded);
 }
 
 /** What is written in the case, under the policy of the machine: these tools and hooks, and no others. */
-async function inlineProject(ports: CliPorts, { evalCase, path }: LoadedCase): Promise<Project> {
+async function inlineProject(ports: ProgramPorts, { evalCase, path }: LoadedCase): Promise<Project> {
   const { tools, hooks, builtinTools } = evalCase.setup;
   const above = soundProject((await openProject(ports, { adminOnly: true })).loaded);
   const allow = [...builtinTools, ...tools.map(({ name, place }) => ({ pattern: name, place }))];
@@ -175,7 +180,7 @@ function findConfig(path: string, written: string): string {
 }
 
 /** A bare name is that of a listed model, else of the vendor that has such a model; with several, of the one whose key is set. */
-function fullName(model: string, { models }: Settings, { credentials }: CliPorts): string {
+function fullName(model: string, { models }: Settings, { credentials }: ProgramPorts): string {
   const isListed = models.some((one) => one.model.slice(one.model.indexOf(":") + 1) === model);
   if (model.includes(":") || isListed) return model;
   const having = vendors.filter(({ name }) => staticModels(name).some(({ id }) => `${name}:${model}`.startsWith(id)));

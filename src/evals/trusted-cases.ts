@@ -5,11 +5,19 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { AwaitingFile, JudgedFile, TrustPort } from "#artifacts";
-import { type CaseFile, type LoadedCase, loadSuite } from "#evals";
-import { ackRefusal, awaitingNames, lockFilePath, PROJECT_FILES, readLockFile, userTrust } from "#program";
+import {
+  ackRefusal,
+  awaitingNames,
+  lockFilePath,
+  PROJECT_FILES,
+  type ProgramPorts,
+  type ReviewFiles,
+  readLockFile,
+  userTrust,
+} from "#program";
 import { ReasonError } from "#protocol";
-import { createLockFileTrust, type ProjectTrust } from "#trust";
-import type { CliPorts } from "./cli-ports.ts";
+import { createLockFileTrust } from "#trust";
+import { type CaseFile, type LoadedCase, loadSuite } from "./load-suite.ts";
 
 /** Where cases are when nobody says so. */
 export const DEFAULT_CASES = join("evals", "testdata");
@@ -19,9 +27,9 @@ export const DEFAULT_CASES = join("evals", "testdata");
  * where somebody said no, or where a file is not any more what was read.
  */
 export async function requireAckedCases(
-  ports: CliPorts,
+  ports: ProgramPorts,
   cases: readonly LoadedCase[],
-  { lockfile }: { readonly lockfile?: string },
+  { lockfile, review }: { readonly lockfile?: string; readonly review?: ReviewFiles },
 ): Promise<void> {
   const named = lockFilePath(ports, lockfile);
   const byRoot = Map.groupBy(cases, ({ path }) => rootOf(ports, path));
@@ -37,8 +45,10 @@ export async function requireAckedCases(
     const trust = userTrust(ports, root);
     const awaiting = waiting(trust);
     if (awaiting.length === 0) continue;
-    if (!ports.terminal.interactive) throw ackRefusal(awaiting, undefined);
-    await review(ports, trust, awaiting);
+    if (review === undefined) throw ackRefusal(awaiting, undefined);
+    const interrupted = new AbortController();
+    const stopListening = ports.terminal.onInterrupt(() => interrupted.abort());
+    await review(trust, awaiting, interrupted.signal).finally(stopListening);
     const left = waiting(trust);
     if (left.length > 0) throw new ReasonError("AckDenied", { files: awaitingNames(left) });
   }
@@ -67,7 +77,7 @@ function nameIn(root: string, path: CaseFile["path"]): string {
 }
 
 /** The real path of the project that a case belongs to: the nearest around it, else the current folder, else its own. */
-function rootOf({ cwd }: CliPorts, path: string): string {
+function rootOf({ cwd }: ProgramPorts, path: string): string {
   const own = realpathSync.native(dirname(path));
   for (let folder = own; ; folder = dirname(folder)) {
     if (PROJECT_FILES.some((name) => existsSync(join(folder, name))) || holdsArtifacts(folder)) return folder;
@@ -84,16 +94,5 @@ function holdsArtifacts(folder: string): boolean {
     return readdirSync(join(folder, ".harness")).some((name) => name !== "threads");
   } catch {
     return false; // none, or none that could be read as a project
-  }
-}
-
-async function review(ports: CliPorts, trust: ProjectTrust, awaiting: readonly AwaitingFile[]): Promise<void> {
-  const { reviewFiles } = await import("./ack-review.ts");
-  const interrupted = new AbortController();
-  const stopListening = ports.terminal.onInterrupt(() => interrupted.abort());
-  try {
-    await reviewFiles(ports, trust, awaiting, interrupted.signal);
-  } finally {
-    stopListening();
   }
 }

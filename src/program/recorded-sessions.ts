@@ -2,10 +2,11 @@
 import { resolve } from "node:path";
 import type { SessionMeta } from "#engine";
 import { RecordedCalls, type RecordedSession } from "#governance";
-import { findSession, readEvents, type StoreFlags } from "#program";
 import { ReasonError } from "#protocol";
 import type { ArchiveStore } from "#stores";
-import type { CliPorts } from "./cli-ports.ts";
+import type { ProgramPorts } from "./ports.ts";
+import { findSession, type StoreFlags } from "./session-store.ts";
+import { readEvents } from "./session-texts.ts";
 
 /** Newest first; more are not read. */
 const MAX_SESSIONS = 10_000;
@@ -17,7 +18,7 @@ export interface SessionFlags extends StoreFlags {
 
 /** Throws when there is none. */
 export async function chosenSessions(
-  ports: CliPorts,
+  ports: ProgramPorts,
   store: ArchiveStore,
   { sessions }: SessionFlags,
 ): Promise<readonly SessionMeta[]> {

@@ -1,0 +1,52 @@
+/** Inputs to a daemon that may die while it takes one: what it has certainly not taken is sent again, once. */
+import { visibleLine } from "#base";
+import type { Client, ClientSession } from "#client";
+import type { DaemonRevival } from "#daemon";
+import { type Reason, ReasonError } from "#protocol";
+import type { CliPorts } from "./cli-ports.ts";
+import type { SessionView } from "./session-view.ts";
+
+export interface AttachedParts {
+  readonly ports: CliPorts;
+  readonly client: Client;
+  readonly session: ClientSession;
+  readonly view: SessionView;
+  /** Absent where the daemon is not ours to start. */
+  readonly revival: Pick<DaemonRevival, "process"> | undefined;
+  readonly left: AbortSignal;
+}
+
+/** `text` is what `send` sends. */
+export type Resend = (text: string, send: () => Promise<unknown>) => Promise<void>;
+
+export function createResend({ ports, session, view, revival }: AttachedParts): Resend {
+  /** Of an input that may have been begun with when the connection went: its daemon is dead, and the log has no input since. */
+  async function wasNotTaken(process: string | undefined, since: number): Promise<boolean> {
+    // Answered by whoever is the daemon then.
+    await session.info();
+    if (process === undefined || revival?.process() === process) return false;
+    for await (const { kind } of session.log({ after: since })) {
+      if (kind === "TurnStarted" || kind === "InputQueued") return false;
+    }
+    return true;
+  }
+
+  return async (text, send) => {
+    const [process, since] = [revival?.process(), view.lastEvent];
+    try {
+      await send().catch(async (error: unknown) => {
+        if (!hasReason(error, "ConnectionLost") || !(await wasNotTaken(process, since))) throw error;
+        return send();
+      });
+    } catch (error) {
+      const { terminal } = ports;
+      if (hasReason(error, "ConnectionLost")) terminal.err(`Look above whether it was taken: ${visibleLine(text)}\n`);
+      if (hasReason(error, "ServerUnreachable")) terminal.err(`Not sent: ${visibleLine(text)}\n`);
+      throw error;
+    }
+  };
+}
+
+function hasReason(error: unknown, reason: Reason): boolean {
+  return error instanceof ReasonError && error.reason === reason;
+}

@@ -1,0 +1,52 @@
+/** A new machine key: whatever is sealed with the old one is sealed with the new one, or all of it stays as it is. */
+import { rekeyCredentials, whileCredentialsRest } from "#credentials";
+import { createKeyFiles, harnessPaths, headsDirectory, rotateKeyFile, sealHeadsFor } from "#stores";
+import { rekeyTrust } from "#trust";
+import { rekeyUndo } from "#undo";
+import { credentialKey } from "./credential-key.ts";
+import type { ProgramPorts } from "./ports.ts";
+import { trustDirectory, trustKeys } from "./project-keys.ts";
+import { undoDirectory, undoKey } from "./undo-place.ts";
+
+/** What opens with neither key, and was left as it was. */
+export interface LeftByRotation {
+  readonly heads: number;
+  readonly credentials: boolean;
+  readonly projects: number;
+  /** Folders. */
+  readonly undo: number;
+}
+
+export async function rotateKeys({ env, clock }: Pick<ProgramPorts, "env" | "clock">): Promise<LeftByRotation> {
+  const { sessionsDb, configDir } = harnessPaths(env);
+  let finish = (): LeftByRotation => ({ heads: 0, credentials: false, projects: 0, undo: 0 });
+  const rotation: Parameters<typeof rotateKeyFile>[0] = {
+    path: sessionsDb,
+    files: createKeyFiles(configDir),
+    clock,
+    also(from, to) {
+      // With both seals from here on, so that it does not matter which of the keys stays.
+      const heads = sealHeadsFor(headsDirectory(env), { from, to });
+      const undo = rekeyUndo({ directory: undoDirectory(env), from: undoKey(from), to: undoKey(to) });
+      const stored = rekeyCredentials({ directory: configDir, from: credentialKey(from), to: credentialKey(to) });
+      finish = () => ({
+        heads,
+        credentials: stored.unreadable,
+        projects: rekeyTrust({ directory: trustDirectory(env), from: trustKeys(from), to: trustKeys(to) }).unreadable,
+        undo: undo.unreadable,
+      });
+      return {
+        finish() {
+          undo.finish();
+          stored.finish();
+        },
+        abandon() {
+          undo.abandon();
+          stored.abandon();
+        },
+      };
+    },
+  };
+  await whileCredentialsRest(configDir, clock, () => rotateKeyFile(rotation));
+  return finish();
+}
