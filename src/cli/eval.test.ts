@@ -1,8 +1,8 @@
 /** `harness eval` as people use it: files in, a report and an exit code out. */
-import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Event } from "#protocol";
 import { ackProject } from "../../test/fakes/ack-project.ts";
 import {
@@ -171,11 +171,15 @@ describe("a case", () => {
       cli.put(`evals/testdata/${name}.yaml`, scriptedCase(name, grade, write).replace("setup:", files));
     await ackProject(cli);
     const before = readdirSync(join(cli.workspace, ".."), { recursive: true }).sort();
-    const scratch = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith("harness-eval-"));
-    const known = new Set(scratch());
+    // Its own, because other tests make such folders at the same time.
+    vi.stubEnv("TMPDIR", mkdtempSync(join(tmpdir(), "harness-test-")));
+    onTestFinished(() => {
+      rmSync(tmpdir(), { recursive: true });
+      vi.unstubAllEnvs();
+    });
     expect(await evalReport(cli)).toMatchObject({ code: 0, counts: { passed: 2 } });
     expect(readdirSync(join(cli.workspace, ".."), { recursive: true }).sort()).toEqual(before);
-    expect(scratch().filter((name) => !known.has(name))).toEqual([]);
+    expect(readdirSync(tmpdir()).filter((name) => name.startsWith("harness-eval-"))).toEqual([]);
   });
 
   test("may copy what is below it or the current folder, and nothing else", async () => {
