@@ -158,12 +158,12 @@ test.each<[string, string, string]>([
   [
     "nothing to grade",
     "name: a\nturns: [{content: x}]\ngrade: []\n",
-    "error 01_case.yaml:3 wrong-length: There are 0 entries.",
+    "error 01_case.yaml:3 wrong-length: grade: There are 0 entries.",
   ],
   [
     "a turn of the assistant",
     `name: a\nturns: [{role: assistant, content: x}]\ngrade: [{type: no_errors}]\n`,
-    'error 01_case.yaml:2 wrong-value: "assistant" does not fit here.',
+    'error 01_case.yaml:2 wrong-value: turns.role: "assistant" does not fit here.',
   ],
   [
     "an unknown assertion",
@@ -180,16 +180,20 @@ test.each<[string, string, string]>([
     `name: a\nturns: [{content: x}]\ngrade:\n  - type: response_contains\n`,
     'error 01_case.yaml:4 missing-key: response_contains: "value" is missing.',
   ],
-  ["a time without a unit", `name: a\ntimeout: 30\n${rest}`, "error 01_case.yaml:2 wrong-value: 30 does not fit here."],
+  [
+    "a time without a unit",
+    `name: a\ntimeout: 30\n${rest}`,
+    "error 01_case.yaml:2 wrong-value: timeout: 30 does not fit here.",
+  ],
   [
     "tokens that are no number",
     `name: a\nturns: [{content: x}]\ngrade: [{type: tokens_under, value: few}]\n`,
-    'error 01_case.yaml:3 wrong-value: "few" does not fit here.',
+    'error 01_case.yaml:3 wrong-value: grade.value: "few" does not fit here.',
   ],
   [
     "a path that leads out",
     `name: a\nturns: [{content: x}]\ngrade: [{type: file_exists, path: ../x}]\n`,
-    'error 01_case.yaml:3 wrong-value: "../x" does not fit here.',
+    'error 01_case.yaml:3 wrong-value: grade.path: "../x" does not fit here.',
   ],
   [
     "a file that leads out",
@@ -209,7 +213,7 @@ test.each<[string, string, string]>([
   [
     "a scenario on one line",
     `name: a\nsetup:\n  scenario: { name: x, rules: [] }\n${rest}`,
-    "error 01_case.yaml:3 wrong-value: A table does not fit here.",
+    "error 01_case.yaml:3 wrong-value: setup.scenario: A table does not fit here.",
   ],
 ])("%s is an error at its place", (_, text, problem) => {
   expect(problemsOf(text)).toEqual([problem]);

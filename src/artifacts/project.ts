@@ -17,6 +17,8 @@ export interface Problem {
   readonly code: string;
   readonly place: SourceLocation;
   readonly message: string;
+  /** Of the wrong value, with those of the tables around it: `model.max_tokens`. The message begins with it. */
+  readonly key?: string;
   /** What would be right here. */
   readonly expected?: string;
   /** The nearest known name to the one that was written. */

@@ -74,7 +74,7 @@ export function readTable<Fields extends FieldMap>(
     places.set(key, value.place);
     // `key:` with nothing after it is the same as leaving it out.
     if (value.kind === "scalar" && value.value === null) continue;
-    const read = field.type.read(value, reader);
+    const read = field.type.read(value, { ...reader, report: (problem) => reader.report(underKey(key, problem)) });
     if (read !== undefined) values[key] = read;
   }
   for (const [key, field] of Object.entries(fields)) {
@@ -93,6 +93,17 @@ export function readTable<Fields extends FieldMap>(
   }
   // Each value came out of the reader of its own field.
   return { values: values as ValuesOf<Fields>, at: (key) => places.get(key) ?? tree.place, place: tree.place };
+}
+
+/** A wrong value is told with its key, and with those of the tables around it. */
+function underKey(key: string, problem: Problem): Problem {
+  if (!problem.code.startsWith("wrong-")) return problem;
+  const inner = problem.key === undefined ? ": " : ".";
+  return {
+    ...problem,
+    key: problem.key === undefined ? key : `${key}.${problem.key}`,
+    message: key + inner + problem.message,
+  };
 }
 
 export function error(

@@ -29,9 +29,11 @@ export async function parseUserConfig(file: string, text: string): Promise<Loade
   const wrong = problems.filter(({ severity }) => severity === "error");
   if (wrong.length > 0) {
     const lines = wrong.map((problem) => {
-      const { place, message, expected } = problem;
+      const { place, key, message, expected } = problem;
       const name = nameAt(place);
-      return `${at(problem)}${name === "" ? "" : `${name}: `}${message}${expected === undefined ? "" : ` Expected: ${expected}.`}`;
+      // The name in the file has the place in its list as well.
+      const told = key === undefined ? message : message.slice(key.length + 2);
+      return `${at(problem)}${name === "" ? "" : `${name}: `}${told}${expected === undefined ? "" : ` Expected: ${expected}.`}`;
     });
     throw new ReasonError("ConfigInvalid", { detail: lines.join("\n") });
   }

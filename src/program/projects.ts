@@ -7,6 +7,7 @@ import { existsSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, extname, isAbsolute, join, resolve } from "node:path";
 import type {
   LoadedProject,
+  ModelConfig,
   Problem,
   Project,
   ProjectLoader,
@@ -14,7 +15,7 @@ import type {
   ScriptSource,
   TrustPort,
 } from "#artifacts";
-import { defined, messageOf } from "#base";
+import { defined, messageOf, nearestName } from "#base";
 import type { checkRules as CheckRules } from "#governance";
 import { ReasonError } from "#protocol";
 import { harnessCache } from "#stores";
@@ -92,7 +93,12 @@ export async function openProject(
   const checker = { ...createScriptChecker(), ...findingsVersion(ports.build) };
   const files = await createProjectLoader({ ...common.options, checker });
   const { allowedDomains = [] } = place;
-  const loader = changed(files, (loaded) => withDomains(withRules(loaded, checkRules), allowedDomains));
+  // A project that takes effect may name the provider of a plugin.
+  const providers = trust === undefined ? await providerNames() : undefined;
+  const loader = changed(files, (loaded) => {
+    const checked = providers === undefined ? loaded : withProviders(loaded, providers);
+    return withDomains(withRules(checked, checkRules), allowedDomains);
+  });
   return { ...common, loader, loaded: loader.load(), tookMs: ports.clock.monotonicMs() - startMs };
 }
 
@@ -108,7 +114,9 @@ export async function lookAtProject(ports: ProjectPorts, place: ProjectPlace): P
     checker: async () => (await import("#script")).createScriptChecker(),
   });
   const hasRules = (loaded.project?.config.permissions.length ?? 0) > 0;
-  const checked = hasRules ? withRules(loaded, (await import("#governance")).checkRules) : loaded;
+  const ruled = hasRules ? withRules(loaded, (await import("#governance")).checkRules) : loaded;
+  const namesModel = modelsOf(loaded.project).length > 0;
+  const checked = namesModel ? withProviders(ruled, await providerNames()) : ruled;
   return { ...common, loaded: checked, tookMs: ports.clock.monotonicMs() - startMs };
 }
 
@@ -158,6 +166,28 @@ function withRules(loaded: LoadedProject, checkRules: typeof CheckRules): Loaded
   if (project === undefined) return loaded;
   const found = checkRules(project.config.permissions, project.config.permissionExamples);
   return found.length === 0 ? loaded : { problems: [...problems, ...found] };
+}
+
+async function providerNames(): Promise<readonly string[]> {
+  const { vendors } = await import("#providers");
+  return [...vendors.map(({ name }) => name), "scripted"];
+}
+
+function modelsOf(project: LoadedProject["project"]): readonly ModelConfig[] {
+  if (project === undefined) return [];
+  const { model, models } = project.config;
+  return model === undefined ? models : [model, ...models];
+}
+
+function withProviders(loaded: LoadedProject, known: readonly string[]): LoadedProject {
+  const wrong = modelsOf(loaded.project).flatMap(({ model, place }): Problem[] => {
+    const provider = model.slice(0, model.indexOf(":"));
+    if (known.includes(provider)) return [];
+    const message = `model.provider: there is no provider "${provider}".`;
+    const [expected, nearest] = [known.join(", "), nearestName(provider, known)];
+    return [{ severity: "error", code: "unknown-provider", place, message, expected, ...defined({ nearest }) }];
+  });
+  return wrong.length === 0 ? loaded : { problems: [...loaded.problems, ...wrong] };
 }
 
 function withDomains(loaded: LoadedProject, domains: readonly string[]): LoadedProject {

@@ -86,6 +86,15 @@ describe("from nothing to a running project", () => {
 });
 
 describe("validate", () => {
+  test("knows the providers", async () => {
+    home.put("harness.md", "---\nmodel: { provider: opnai, name: x }\n---\n");
+    const { code, out } = await callCli(home, ["validate"]);
+    expect(code).toBe(1);
+    expect(out).toMatch(/model\.provider: there is no provider "opnai"\..*did you mean "openai"\?/s);
+    home.put("harness.md", "---\nmodel: { provider: scripted, name: offline }\n---\n");
+    expect(await callCli(home, ["validate"])).toMatchObject({ code: 0 });
+  });
+
   test("tells every problem of every file with its place, errors first, and exits with 1", async () => {
     home.put("harness.md", "---\nmodel: { provider: openai, name: x, temperature: 9 }\ntols_policy: {}\n---\n");
     home.put(".harness/hooks/a.md", "---\nevent: tool.prex\npriority: 1\n---\n");
@@ -103,6 +112,7 @@ describe("validate", () => {
       "warning harness.md:3",
     ]);
     expect(places.at(-1)).toBe("warning .harness/tools/b.md:2");
+    expect(out).toContain("model.temperature: 9 does not fit here.");
     expect(out).toContain('did you mean "tools_policy"?');
     expect(out).toContain('did you mean "tool.pre"?');
     expect(out).toContain("    expected: ");
