@@ -194,7 +194,7 @@ describe("createHarness", () => {
 
   test.each([
     [{ maxTurn: 3 }, add, "createHarness has no option 'maxTurn'; did you mean 'maxTurns'?"],
-    [{ apiKey: "k" }, add, "it cannot be told which provider 'apiKey' is for: set 'model' as well"],
+    [{ apiKey: "k" }, add, "it is unclear which provider 'apiKey' is for: set 'model' as well"],
     [{}, add, "Set 'model' or 'apiKey', or a provider's key in 'env'."],
     [{}, { ...add, name: "a b" }, "the tool 'a b' needs a name"],
     [{}, { ...add, inputSchema: undefined }, "the tool 'add' needs inputSchema, the JSON Schema of an object"],

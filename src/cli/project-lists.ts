@@ -97,7 +97,7 @@ export function hookTable(rows: readonly HookFact[], columns: number): string {
 export function hookDetails(hook: HookFact): string {
   return block(`${hook.event}  ${hook.priority}  ${hook.name}  ${hook.source}`, [
     ...(hook.active ? [] : ["inactive: the condition of its bundle does not hold"]),
-    ...(hook.failed === undefined ? [] : [`the condition of its bundle cannot be told: ${hook.failed}`]),
+    ...(hook.failed === undefined ? [] : [`the condition of its bundle is unclear: ${hook.failed}`]),
     `tier ${hook.tier}`,
     ...(hook.bundle === undefined ? [] : [`bundle ${hook.bundle}`]),
     ...(hook.when === undefined ? [] : [`when ${hook.when}`]),

@@ -203,7 +203,7 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
     if (crashedMs.length < MAX_CRASHES) launch();
     else {
       state = "failed";
-      detail ??= `it ended ${MAX_CRASHES} times within a minute and is not started again: start harness anew`;
+      detail ??= `it ended ${MAX_CRASHES} times within a minute and is not started again: restart harness`;
       stopWatching();
       removeFolder();
     }
@@ -245,7 +245,7 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
         const socketPath = await generation.ready.promise;
         if (socketPath === undefined) continue; // it died: the next one, if there is one
         const bound = id === undefined ? undefined : generation.bound.get(id);
-        if (bound === undefined && id !== undefined) return { type: "failed", detail: "it was not told of this key" };
+        if (bound === undefined && id !== undefined) return { type: "failed", detail: "it does not know this key" };
         const answer = await bound?.promise;
         if (bound !== undefined && answer === undefined) continue;
         if (answer?.type === "refused") return answer;

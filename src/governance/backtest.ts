@@ -245,7 +245,7 @@ function diskOfResult({ root, judgedOn }: RecordedCall): DiskView {
 }
 
 interface LabelHistory {
-  /** `doubtful`: held at the time, and it cannot be told whether this policy would have had the session hold them. */
+  /** `doubtful`: held at the time, and it is unclear whether this policy would have had the session hold them. */
   at(call: RecordedCall): Promise<{ readonly held: readonly Label[]; readonly doubtful: readonly Label[] }>;
 }
 

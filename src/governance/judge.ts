@@ -24,7 +24,7 @@ export const MAX_NAME_CHARS = 4096;
 /** Anywhere in a command: what follows may run in another folder, where quiet programs obey other files. */
 const CHANGES_FOLDER = /\b(?:cd|pushd|popd|chdir)\b/;
 
-/** `Judgement.by` when no rule decided, because it cannot be told whether one is meant. */
+/** `Judgement.by` when no rule decided, because it is unclear whether one is meant. */
 export const DOUBT = "rules";
 
 export interface JudgeOptions {

@@ -266,7 +266,7 @@ export async function walkTracked(
   denied?: (path: string) => string | undefined,
 ): Promise<string | undefined> {
   const tracked = await trackedFiles(files);
-  if (tracked === undefined) return "it cannot be told which files git tracks";
+  if (tracked === undefined) return "it is unclear which files git tracks";
   if (tracked.length > MAX_WALKED_ENTRIES) return "it reads more files than are looked through for secrets first";
   const straight = new Set<string>();
   const { locate } = lookAtDisk(files);

@@ -390,11 +390,11 @@ describe("commands", () => {
   });
 
   test.each([
-    ["git $X", "it cannot be told whether the deny rule Bash(git push) (config.toml:2) covers git $X"],
+    ["git $X", "it is unclear whether the deny rule Bash(git push) (config.toml:2) covers git $X"],
     ["$X push", "the command was not understood: $X stands where a program is named"],
     ["find . $X", "$X is only known at run time, and the deny rule Bash(git push) (config.toml:2) may be meant"],
-    ["xargs git", "it cannot be told whether the deny rule Bash(git push) (config.toml:2) covers git"],
-    ["git p*", "it cannot be told whether the deny rule Bash(git push) (config.toml:2) covers git p*"],
+    ["xargs git", "it is unclear whether the deny rule Bash(git push) (config.toml:2) covers git"],
+    ["git p*", "it is unclear whether the deny rule Bash(git push) (config.toml:2) covers git p*"],
     ["perl -e '`git push`'", "perl may run git, which the deny rule Bash(git push) (config.toml:2) is about"],
     ["sed -f - x <<<'1egit push'", "sed may run git, which the deny rule Bash(git push) (config.toml:2) is about"],
   ])("%s asks, although the tool is allowed", (command, why) => {

@@ -166,7 +166,7 @@ function evaluateSubjects(rules: readonly Rule[], call: RuleCall, context: RuleC
       const match = matchSubject(rule, subject, call.tool, context);
       if (match === "yes") trail.push({ rule, matched: subject });
       if (match === "yes" && rule.effect === "allow") allowed.add(subject);
-      if (match === "maybe") doubt ??= `it cannot be told whether ${describe(rule)} covers ${subject}`;
+      if (match === "maybe") doubt ??= `it is unclear whether ${describe(rule)} covers ${subject}`;
     }
   }
   return conclude(
@@ -224,7 +224,7 @@ function evaluateCommand(rules: readonly Rule[], call: RuleCall, context: RuleCo
       const match = work > 0 ? matchArgv(pattern, command, reading) : reading === "narrow" ? "no" : "maybe";
       if (match === "yes") trail.push({ rule, matched: command.words.join(" ") });
       if (match === "yes" && rule.effect === "allow") covered.add(command);
-      if (match === "maybe") doubt ??= `it cannot be told whether ${describe(rule)} covers ${command.words.join(" ")}`;
+      if (match === "maybe") doubt ??= `it is unclear whether ${describe(rule)} covers ${command.words.join(" ")}`;
       if (match === "no" && reading === "wide")
         doubt ??= hiddenProgram(rule, pattern, command) ?? unseenProgram(rule, command);
     }

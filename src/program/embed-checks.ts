@@ -23,7 +23,7 @@ export function checkOptions(given: object, known: readonly string[]): void {
 export function modelForKey(apiKey: string): string {
   const [, vendor] = KEY_BEGINNINGS.find(([beginning]) => apiKey.startsWith(beginning)) ?? [];
   const models = vendor === undefined ? undefined : findVendor(vendor)?.models;
-  if (models === undefined) throw usage("it cannot be told which provider 'apiKey' is for: set 'model' as well");
+  if (models === undefined) throw usage("it is unclear which provider 'apiKey' is for: set 'model' as well");
   return `${vendor}:${models.small}`;
 }
 

@@ -153,7 +153,7 @@ export function ackRefusal(awaiting: readonly AwaitingFile[], lockfile: string |
     more > 0 ? `\n  and ${more} more` : "",
     lockfile === undefined
       ? `\nReview them with: harness ack. In CI: --lockfile FILE, made by harness ack --emit-lockfile.${without}`
-      : `\nThey are not as ${lockfile} says. Review them with harness ack and make it anew: harness ack --emit-lockfile.`,
+      : `\nThey are not as ${lockfile} says. Review them with harness ack, then write the lock file again: harness ack --emit-lockfile.`,
   ];
   return ReasonError.withMessage("NonInteractiveAckRefused", text.join(""));
 }

@@ -30,7 +30,7 @@ export const reasons = {
     409,
     -32602,
     1,
-    "No turn of <session> is running that could still be told something. Send it as input.",
+    "<session> has no running turn to steer. Send it as input instead.",
   ),
   QueueFull: row(
     429,

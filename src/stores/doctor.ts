@@ -189,7 +189,7 @@ function* checkSnapshots(db: SqliteDatabase): Generator<Finding> {
   const statement = statementCache(db);
   const sql = `SELECT key, id, (SELECT event FROM snapshots WHERE snapshots.session = key) AS snapshot,
     (SELECT coalesce(max(events.id), 0) FROM events WHERE events.session = key) AS last FROM sessions`;
-  const rebuilt = "Nothing is lost. It is made anew from the log at the end of the next turn.";
+  const rebuilt = "Nothing is lost. It is rebuilt from the log at the end of the next turn.";
   for (const { key, id, snapshot, last } of db
     .prepare<[], { key: number; id: SessionId; snapshot: number | null; last: number }>(sql)
     .all()) {

@@ -232,7 +232,7 @@ describe("not understood", () => {
     [". x", ". changes what the shell runs"],
     ["trap ls EXIT", "trap runs text later"],
     ["alias a=b", "alias changes what the shell runs"],
-    ["cd $X; ls", "it cannot be told which folder it runs in"],
+    ["cd $X; ls", "it is unclear which folder it runs in"],
     ["python3 <<'E'\nx\nE", "python3 gets its program from a here-document"],
     ["ls | sh", "sh gets its program from standard input"],
     ["ls | python3 -", "python3 gets its program from standard input"],

@@ -330,7 +330,7 @@ function changeFolder({ words, unknown, globbed, folders }: SimpleCommand, readi
   if (programName(words) !== "cd") return;
   const [, target = "~"] = words[1] === "--" ? words.slice(1) : words;
   const certain = words.length <= 3 && unknown.length === 0 && globbed.length === 0 && !target.startsWith("-");
-  if (!certain) unclear(reading, "it cannot be told which folder it runs in");
+  if (!certain) unclear(reading, "it is unclear which folder it runs in");
   const next = folders.map((folder) => (/^[/~]/.test(target) || folder === "." ? target : `${folder}/${target}`));
   reading.scope.folders = certain ? next : folders;
 }

@@ -169,7 +169,7 @@ function judgeTest({ words, split, unknown }: SimpleCommand): string | undefined
     loose !== undefined ||
     (unknown.length > 0 && words.some((word) => /^(?:-a|-o|!|\(|\))$/.test(word) && operands > 3))
   ) {
-    return "it cannot be told which operators the test has";
+    return "it is unclear which operators the test has";
   }
   const odd = words.some((word) => /^-[a-zA-Z]{1,2}$/.test(word) && !UNARY.test(word) && !BINARY.test(word));
   return odd ? "the test can run code hidden in its operands" : undefined;

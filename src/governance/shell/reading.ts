@@ -4,7 +4,7 @@ import type { RedirectedFile, SimpleCommand } from "./command.ts";
 import type { Feed } from "./feeds.ts";
 import type { Scope } from "./words.ts";
 
-/** Folders that a command may be in, when it cannot be told which `cd` took effect. */
+/** Folders that a command may be in, when it is unclear which `cd` took effect. */
 export const MAX_FOLDERS = 4;
 
 export interface State {
@@ -62,7 +62,7 @@ export function unclear(reading: Reading, why: string): void {
 export function mergeFolders(reading: Reading, others: readonly string[]): void {
   const merged = [...new Set([...others, ...reading.scope.folders])];
   if (merged.length === reading.scope.folders.length) return;
-  if (merged.length > MAX_FOLDERS) unclear(reading, "it cannot be told which folder it runs in");
+  if (merged.length > MAX_FOLDERS) unclear(reading, "it is unclear which folder it runs in");
   reading.scope.folders = merged.slice(0, MAX_FOLDERS);
 }
 

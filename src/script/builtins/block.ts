@@ -7,6 +7,6 @@ export const block: FunctionRow = {
   params: "reason",
   audience: scripts,
   returns: "decision",
-  meaning: 'Stops it; the reason is told. The same as `{"action": "block", "reason": …}`.',
+  meaning: 'Stops it, with the reason. The same as `{"action": "block", "reason": …}`.',
   run: (args) => ({ action: "block", reason: textOf(args, "reason") }),
 };

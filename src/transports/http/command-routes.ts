@@ -68,7 +68,7 @@ const details: Readonly<Record<string, Details>> = {
     },
     handle: sendInput,
   },
-  "POST /v1/sessions/{id}/cancel": { answers: { 202: "The turn was told to stop; the log says when it has." } },
+  "POST /v1/sessions/{id}/cancel": { answers: { 202: "The turn is stopping; the log says when it has stopped." } },
   "POST /v1/sessions/{id}/plan-mode": {
     summary: "Enter plan mode, or answer the plan",
     body: {

@@ -46,7 +46,7 @@ export const plainRoutes: readonly Route[] = [
     commands: ["CancelTurn"],
     handshake: false,
     query: QUERY,
-    answers: { 202: "The turn was told to stop; the log says when it has." },
+    answers: { 202: "The turn is stopping; the log says when it has stopped." },
     async handle(call) {
       await call.principal.submit({ kind: "CancelTurn", session: await chosenSession(call) });
       return { status: 202, body: {} };
