@@ -4,6 +4,7 @@ import { defined } from "#base";
 import type { Provider } from "#engine";
 import { chooseModel, createLimiters, type ModelChoice } from "#providers";
 import { createSystemRandom } from "#world";
+import { createCatalogCache } from "./catalog-cache.ts";
 import type { HarnessOptions } from "./options.ts";
 
 /** Choices of models that projects made and that are kept. */
@@ -14,7 +15,11 @@ export type ChooseModels = (settings: Settings) => Promise<ModelChoice>;
 /** All choices share the rate limits of the program. */
 export function modelChooser(options: HarnessOptions, extraProviders: readonly Provider[]): ChooseModels {
   const { env, credentials, clock, offlineAllowed, scenarioFile } = options;
-  const ports = { env, credentials, clock, random: createSystemRandom(), limiterFor: createLimiters({ clock }) };
+  const ports = {
+    ...{ env, credentials, clock, random: createSystemRandom() },
+    limiterFor: createLimiters({ clock }),
+    catalogs: createCatalogCache(env),
+  };
   return (settings) =>
     chooseModel({
       settings,

@@ -96,7 +96,9 @@ export const callEvents = {
     conflicts: z.array(pathAndReason).describe("Changed by somebody else since, and left as they are; at most 200."),
     failed: z.array(pathAndReason).describe("Could not be restored; at most 200."),
     counts: wire({ restored: count, conflicts: count, failed: count }).describe("Of all paths."),
-  }).describe("Changes of earlier calls were undone or redone; the model learns of it at the next turn. Feature: undo."),
+  }).describe(
+    "Changes of earlier calls were undone or redone; the model learns of it at the next turn. Feature: undo.",
+  ),
   DelegationStarted: wire({
     turn,
     call_id: callId,

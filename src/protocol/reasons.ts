@@ -26,12 +26,7 @@ export const reasons = {
     "Another client is sending input to this session (started by <originator> at <ts>). Wait, or send /cancel to interrupt.",
   ),
   TurnNotFound: row(404, -32003, 1, "No such turn is running in <session>."),
-  NoTurnRunning: row(
-    409,
-    -32602,
-    1,
-    "<session> has no running turn to steer. Send it as input instead.",
-  ),
+  NoTurnRunning: row(409, -32602, 1, "<session> has no running turn to steer. Send it as input instead."),
   QueueFull: row(
     429,
     -32603,

@@ -51,6 +51,26 @@ test("OpenRouter's list is fetched with the key, kept for an hour and then fetch
   expect(mock.requests).toHaveLength(2);
 });
 
+test("a list is kept between runs, unless it is old, damaged or from another address", async () => {
+  const kept = new Map<string, string>();
+  const cache = {
+    read: (name: string) => kept.get(name),
+    write: (name: string, text: string) => void kept.set(name, text),
+  };
+  const ports = { ...testPorts(), catalogs: cache };
+  const asked = async (path: string): Promise<number> => {
+    const before = mock.requests.length;
+    const made = createProvider({ model: "openrouter:maker/large", baseUrl: `${mock.url}${path}` }, ports);
+    expect(await made.models(signal)).toHaveLength(3);
+    return mock.requests.length - before;
+  };
+  expect([await asked("/api/v1"), await asked("/api/v1"), await asked("/other/api/v1")]).toEqual([1, 0, 1]);
+  for (const [name, text] of kept) kept.set(name, text.slice(0, 40));
+  expect([await asked("/api/v1"), await asked("/api/v1")]).toEqual([1, 0]);
+  await ports.clock.advance(CATALOG_TTL_MS);
+  expect([await asked("/api/v1"), await asked("/api/v1")]).toEqual([1, 0]);
+});
+
 test("a fetched list gives chat its window, its cap and its price", async () => {
   const model = "openrouter:maker/large";
   const provider = createProvider({ model, baseUrl: `${mock.url}/api/v1` }, testPorts());

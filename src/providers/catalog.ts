@@ -1,4 +1,5 @@
 /** Which models there are and how large they are: the static rows, and the lists that vendors publish, kept for an hour. */
+import { createHash } from "node:crypto";
 import { type Clock, defined } from "#base";
 import type { CredentialRef, ModelInfo } from "#engine";
 import { ReasonError } from "#protocol";
@@ -22,6 +23,12 @@ export interface CatalogSource {
   readonly credential?: CredentialRef;
 }
 
+/** Keeps lists between runs of the program. What it has lost is fetched again, so neither method throws. */
+export interface CatalogCache {
+  read(name: string): string | undefined;
+  write(name: string, text: string): void;
+}
+
 interface ListedModel {
   readonly name: string;
   readonly contextTokens?: number;
@@ -40,19 +47,34 @@ export interface Catalog {
 
 export function createCatalog(
   source: CatalogSource,
-  ports: { readonly http: HttpClient; readonly clock: Clock; readonly prices?: PriceOverrides },
+  ports: {
+    readonly http: HttpClient;
+    readonly clock: Clock;
+    readonly prices?: PriceOverrides;
+    readonly cache?: CatalogCache;
+  },
 ): Catalog {
-  const { vendor } = source;
+  const { vendor, url } = source;
+  const { clock, cache } = ports;
+  const name = `${vendor}-${createHash("sha256").update(String(url)).digest("hex").slice(0, 16)}`;
   let fetched: ReadonlyMap<string, ListedModel> = new Map();
-  let fetchedMs = Number.NEGATIVE_INFINITY;
+  /** On the monotonic clock. */
+  let keptUntilMs = Number.NEGATIVE_INFINITY;
+
+  async function load(from: URL, signal: AbortSignal): Promise<void> {
+    const kept = keptList(vendor, cache?.read(name), clock.now());
+    if (kept === undefined) {
+      const text = await fetchList({ ...source, url: from }, ports.http, signal);
+      fetched = parseModels(vendor, text);
+      cache?.write(name, `${clock.now()}\n${text}`);
+    } else fetched = kept.models;
+    keptUntilMs = clock.monotonicMs() + (kept?.leftMs ?? CATALOG_TTL_MS);
+  }
 
   return {
     async models(signal) {
-      if (source.url === undefined) return staticModels(vendor, ports.prices);
-      if (ports.clock.monotonicMs() - fetchedMs >= CATALOG_TTL_MS) {
-        fetched = await fetchModels({ ...source, url: source.url }, ports.http, signal);
-        fetchedMs = ports.clock.monotonicMs();
-      }
+      if (url === undefined) return staticModels(vendor, ports.prices);
+      if (clock.monotonicMs() >= keptUntilMs) await load(url, signal);
       return [...fetched.values()].map((model) => describe(vendor, model, ports.prices));
     },
     find(name) {
@@ -80,11 +102,23 @@ function describe(vendor: string, model: ListedModel, prices?: PriceOverrides): 
   };
 }
 
-async function fetchModels(
+/** A list that is not older than it may be; one from the future was written under another clock, and is fetched again as a damaged one is. */
+function keptList(vendor: string, kept: string | undefined, nowMs: number) {
+  const [, at = "", text = ""] = /^(\d+)\n(.*)$/s.exec(kept ?? "") ?? [];
+  const ageMs = nowMs - Number(at);
+  if (at === "" || ageMs < 0 || ageMs >= CATALOG_TTL_MS) return undefined;
+  try {
+    return { models: parseModels(vendor, text), leftMs: CATALOG_TTL_MS - ageMs };
+  } catch {
+    return undefined;
+  }
+}
+
+async function fetchList(
   source: CatalogSource & { readonly url: URL },
   http: HttpClient,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, ListedModel>> {
+): Promise<string> {
   let body = "";
   const outcome = await http.send(
     {
@@ -116,7 +150,7 @@ async function fetchModels(
       detail: `its list of models: HTTP ${outcome.status}`,
     });
   }
-  return parseModels(source.vendor, body);
+  return body;
 }
 
 /** A failed fetch keeps the reason and the message that the transport gave it. */

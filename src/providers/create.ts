@@ -5,7 +5,7 @@ import { boundHost, type Clock, defined, type Random } from "#base";
 import type { CredentialPort, CredentialRef, Provider } from "#engine";
 import { ReasonError } from "#protocol";
 import { anthropicFamily } from "./anthropic.ts";
-import { createCatalog } from "./catalog.ts";
+import { type CatalogCache, createCatalog } from "./catalog.ts";
 import type { PriceOverrides } from "./cost.ts";
 import { createHttpClient, type HttpClient } from "./http.ts";
 import { parseModelRef } from "./model-ref.ts";
@@ -45,6 +45,8 @@ export interface ProviderPorts {
   /** Shared by all providers of a program; a private one is made when absent. */
   readonly http?: HttpClient;
   readonly prices?: PriceOverrides;
+  /** Absent: lists of models are kept as long as the program runs. */
+  readonly catalogs?: CatalogCache;
   /** Shared by all choices of models of a program; private ones are made when absent. */
   readonly limiterFor?: LimiterFor;
   /** A limit over all models. */
@@ -68,7 +70,7 @@ export function createProvider(config: ModelConfig, ports: ProviderPorts): Provi
       ...keyed,
       ...(vendor.catalogPath === undefined ? {} : { url: new URL(vendor.catalogPath, `${base}/`) }),
     },
-    { http, clock: ports.clock, ...prices },
+    { http, clock: ports.clock, ...prices, ...defined({ cache: ports.catalogs }) },
   );
   const wire = createWireProvider(
     {

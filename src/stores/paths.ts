@@ -3,8 +3,8 @@ import { isAbsolute, join } from "node:path";
 
 const APPLICATION = "harness";
 
-/** In the cache: compiled code that this program runs, projects as it has read them, and the caches of other workspaces. */
-const OWN_CACHES = ["compile-cache", "projects", "workspaces"];
+/** In the cache: compiled code that this program runs, projects as it has read them, lists of models, and the caches of other workspaces. */
+const OWN_CACHES = ["compile-cache", "projects", "catalogs", "workspaces"];
 
 export interface HarnessPaths {
   /** The session log: `$XDG_DATA_HOME/harness/sessions.db`. */
