@@ -28,7 +28,7 @@ export async function rpcCommand(ports: CliPorts, flags: RpcFlags): Promise<Exit
     offlineAllowed: true,
     answerMs: PERMISSION_TIMEOUT_MS,
     foldersNamed: flags.cwd === undefined,
-    plugins: [watch.plugin],
+    watch,
     // By whoever started the program, whatever its client may do.
     ...defined({ context: flags.set }),
   };

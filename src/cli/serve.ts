@@ -25,7 +25,7 @@ export async function serveCommand(ports: CliPorts, flags: ServeFlags): Promise<
   if (flags.source !== undefined) checkSources(flags.source);
   const { watch } = await openServiceLog(ports, flags);
   const stopped = new AbortController();
-  const opening = { flags, offlineAllowed: true, plugins: [watch.plugin] };
+  const opening = { flags, offlineAllowed: true, watch };
   return withProgram(ports, opening, async ({ harness, project }, open): Promise<ExitCode> => {
     let session: CliSession | undefined;
     const stopListening = terminal.onInterrupt((by) => {

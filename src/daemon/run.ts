@@ -120,7 +120,7 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
     offlineAllowed: true,
     isService: true,
     foldersNamed: true,
-    plugins: [watch.plugin],
+    watch,
     projectLater: flags.background === true,
     // With these a command could answer for a person.
     ownPaths: [...listen.flatMap((address) => (address.kind === "unix" ? [address.path] : [])), ...access.secretFiles],

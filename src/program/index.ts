@@ -63,7 +63,6 @@ export {
   type OpenOptions,
   openProgram,
   projectPlace,
-  userFlags,
 } from "./open.ts";
 export type { Harness, HarnessOptions } from "./options.ts";
 export { loadPolicy, type PolicyFlags } from "./policy-source.ts";
@@ -83,6 +82,7 @@ export {
   PROJECT_FILES,
   problemText,
   soundProject,
+  userFlags,
 } from "./projects.ts";
 export { beginDump, dumpFile, endDump } from "./raw-dump.ts";
 export { chosenSessions, recordedSession, type SessionFlags } from "./recorded-sessions.ts";

@@ -16,12 +16,14 @@ import { createSigner, foldersApart, harnessPaths, machineKeySource, ownFolders,
 import { storeChoice, storeKinds } from "#stores/kinds";
 import { makePrivateDirectory, refusedWorkspace, writePrivateFile } from "#world";
 import { assembleHarness } from "./assemble.ts";
+import { type EventWatch, watchEvents } from "./event-watch.ts";
 import { keptHeads } from "./kept-heads.ts";
 import type { Harness, HarnessOptions } from "./options.ts";
 import type { ProgramPorts } from "./ports.ts";
-import { mayHaveProject, namesProject, type ProjectPlace, problemText, soundProject } from "./projects.ts";
+import { mayHaveProject, namesProject, type ProjectPlace, problemText, soundProject, userFlags } from "./projects.ts";
 import { createRawDump } from "./raw-dump.ts";
 import type { RunFlags } from "./run-flags.ts";
+import { type LogFlags, openProgramLog } from "./service-log.ts";
 import type { ReviewFiles, TrustedProject } from "./trusted-project.ts";
 import { undoPlace } from "./undo-place.ts";
 import { configFile, loadConfig } from "./user-config-file.ts";
@@ -30,13 +32,14 @@ import { configFile, loadConfig } from "./user-config-file.ts";
 const TERMINAL_ANSWER_MS = 24 * 60 * 60 * 1000;
 
 export interface OpenOptions {
-  readonly flags: RunFlags;
+  readonly flags: RunFlags & LogFlags;
   readonly offlineAllowed: boolean;
   /** Absolute paths. */
   readonly cassette?: NonNullable<HarnessOptions["cassette"]>;
   /** Puts files of the project to somebody who reads them. Absent where nobody can be asked. */
   readonly review?: ReviewFiles;
-  readonly plugins?: HarnessOptions["plugins"];
+  /** Of a log that is open already; default: one that is opened with the program. */
+  readonly watch?: EventWatch;
   /** The project of the default folder is looked at when a session is opened there, not before: its files may not be acked. */
   readonly projectLater?: boolean;
   /** Clients come and go over a wire: questions wait for a person, but not for ever. */
@@ -80,6 +83,7 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
       terminal.err(text(`${paint(terminal, "yellow", `warning: ${visibleLines(warning)}`)}\n`));
     }
   }
+  const { plugin } = options.watch ?? watchEvents(await openProgramLog(ports, settings.log, flags));
   const named = flags.model ?? env.HARNESS_MODEL;
   const rulesInOrder = createSerial();
   const scratch = scratchBase(env);
@@ -104,7 +108,8 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
       : { permissionTimeoutMs: options.answerMs ?? TERMINAL_ANSWER_MS }),
     projects: projectsOf(ports, place, workspace, options.projectLater === true ? undefined : opened, options),
     args: ["harness", ...ports.args],
-    ...defined({ plugins: options.plugins, ownPaths: options.ownPaths }),
+    plugins: [plugin],
+    ...defined({ ownPaths: options.ownPaths }),
     checkToken: async (token) => {
       // Only a daemon has clients with tokens; their inputs can wait in a session that is gone on with here.
       const [{ createTokenRecords, tokenValidity }, { stateDir }] = [await import("#auth"), harnessPaths(env)];
@@ -194,14 +199,6 @@ export function projectPlace({ config, cwd, allowedDomain, project }: Partial<Ru
     ...(config !== undefined && namesProject(config) ? { config } : {}),
     ...defined({ dir: cwd, allowedDomains: allowedDomain }),
   };
-}
-
-/** The flags without a `-c` that names the project. */
-export function userFlags<Flags extends Pick<RunFlags, "config">>({
-  config,
-  ...flags
-}: Flags): Omit<Flags, "config"> & Pick<RunFlags, "config"> {
-  return config === undefined || namesProject(config) ? flags : { ...flags, config };
 }
 
 /** Configuration file, then the project, then flags; later wins, deny rules add up. */
