@@ -71,9 +71,10 @@ describe("permissions", () => {
     ).rejects.toMatchObject({ reason: "NotAllowed" });
     await rig.submit({ kind: "AnswerPermission", call_id, decision: "deny" });
     await turn;
-    await expect(rig.submit({ kind: "AnswerPermission", call_id, decision: "allow_once" })).rejects.toMatchObject({
-      reason: "CallNotFound",
-    });
+    await expect(
+      agent.submit({ kind: "AnswerPermission", session: rig.session, call_id, decision: "allow_once" }),
+    ).rejects.toMatchObject({ reason: "NotAllowed" });
+    expect(rig.of("AnswerTooLate")).toEqual([]);
   });
 
   test("a session with only an agent attached denies at once", async () => {

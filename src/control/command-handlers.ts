@@ -123,7 +123,11 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       return {};
     },
     async AnswerPermission(client, { session, call_id, decision, reason }) {
-      await find(session).approvals.decideFor(client, call_id, decision, reason);
+      const { approvals, live } = find(session);
+      const late = await approvals.decideFor(client, call_id, decision, reason);
+      if (late !== undefined) {
+        await live.engine.bus.publish("AnswerTooLate", { turn: late.tooLate, call_id, decision, by: client.id });
+      }
       return {};
     },
     async AnswerQuestion(client, { session, call_id, answer }) {

@@ -137,7 +137,7 @@ const respondToApproval = method({
   params: z.object({ requestId: z.string().max(200), decision: z.enum(approvalDecisions) }),
   lane: unordered,
   async run({ projection, client }, { requestId, decision }) {
-    const session = CallId.is(requestId) ? projection.openApprovals.get(requestId) : undefined;
+    const session = CallId.is(requestId) ? projection.askedIn.get(requestId) : undefined;
     if (!CallId.is(requestId) || session === undefined) throw new ReasonError("CallNotFound", { call_id: requestId });
     await client.submit({ kind: "AnswerPermission", session, call_id: requestId, decision: decisionOf[decision] });
     return { ok: true };
