@@ -2,7 +2,7 @@
  * Where clients meet sessions: commands come in with their sender, events go out to whoever is attached. Transports and
  * faces know this and nothing below it; the engine below knows clients only by their id.
  */
-import type { Clock } from "#base";
+import { type Clock, defined } from "#base";
 import type { Approver, CustomHandler, EngineSession, SessionStore, TurnSummary } from "#engine";
 import {
   type ClientId,
@@ -243,7 +243,16 @@ export function createControl(options: ControlOptions): Control {
     }
     const { humanOnly } = commandRows[kind];
     if (humanOnly !== undefined) requireHuman(client, humanOnly);
-    return handlers[kind](client, command);
+    if ("session" in command) seen(client, command.session);
+    const reply = await handlers[kind](client, command);
+    if ("session" in reply) seen(client, reply.session);
+    return reply;
+  }
+
+  function seen({ transport = "in-process", name }: Client, id: SessionId): void {
+    const session = sessions.get(id);
+    if (session === undefined) return;
+    session.lastSeen = { transport, at: new Date(clock.now()).toISOString(), ...defined({ name }) };
   }
 
   return {
@@ -251,6 +260,9 @@ export function createControl(options: ControlOptions): Control {
       const client: Client = { ...clientOptions, id: clientOptions.id ?? ids.client() };
       return {
         id: client.id,
+        rename(name) {
+          client.name = name;
+        },
         submit: (command) => submit(client, command),
         disconnect() {
           for (const { replays } of opening.values()) replays.get(client)?.();

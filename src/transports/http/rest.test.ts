@@ -79,6 +79,18 @@ describe("a session over REST", () => {
     expect(again.json.client).toBe(one);
   });
 
+  test("shows by which wire and from whom a session was last heard", async () => {
+    const rig = await createHttpRig([says("one")]);
+    const { ask, path, shakeHands } = rig;
+    await shakeHands();
+    expect((await ask("GET", path())).json).toMatchObject({ state: "active", transport: "in-process" });
+    const headers = { "user-agent": "panel/1.0" };
+    await ask("POST", path("/input?wait=turn"), { body: textInput("hi"), headers });
+    const { sessions } = (await ask("GET", "/v1/sessions")).json;
+    expect(sessions).toMatchObject([{ transport: "http", client_name: "panel/1.0", state: "active" }]);
+    expect(Date.parse(sessions[0].last_seen_at)).not.toBeNaN();
+  });
+
   test("goes on from the last event that a client has seen, without loss or repetition", async () => {
     const { shakeHands, path, read, send } = await createHttpRig([says("one"), says("two"), says("three")]);
     await shakeHands();
