@@ -209,7 +209,11 @@ describe("the server", () => {
     const { ask } = await createHttpRig([]);
     const tools = (await ask("GET", "/v1/tools")).json.tools as { name: string }[];
     expect(tools.map(({ name }) => name)).toContain("fs.read");
-    expect((await ask("GET", "/v1/providers")).json.providers.length).toBeGreaterThan(3);
+    const { providers } = (await ask("GET", "/v1/providers")).json;
+    type Provider = { provider: string; default_model: string | null; models: { id: string }[] };
+    const withDefault = (providers as Provider[]).filter(({ default_model }) => default_model !== null);
+    expect(withDefault.map(({ provider }) => provider)).toEqual(expect.arrayContaining(["openrouter", "github"]));
+    for (const { default_model, models } of withDefault) expect(models.map(({ id }) => id)).toContain(default_model);
     for (const [path, name] of [
       ["/v1/profiles", "profiles"],
       ["/v1/skills", "skills"],
@@ -218,6 +222,15 @@ describe("the server", () => {
       expect((await ask("GET", path)).json).toEqual({ [name]: [] });
     }
     expect((await ask("GET", "/v1/health")).json).toMatchObject({ status: "ok", sessions: { open: 1, running: 0 } });
+  });
+
+  test("is degraded when the process that holds the keys has failed", async () => {
+    const credentialHelper = { state: "failed", crashes: 2, detail: "it died twice" } as const;
+    const { ask } = await createHttpRig([], { health: { credentialHelper } });
+    expect((await ask("GET", "/v1/health")).json).toMatchObject({
+      status: "degraded",
+      subsystems: { credential_helper: credentialHelper },
+    });
   });
 
   test("wants the handshake before the first command of a token, once", async () => {

@@ -108,13 +108,14 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
 
   async function health(): Promise<Readonly<Record<string, unknown>>> {
     const open = control.sessions();
+    const subsystems = await backend.subsystems();
     return {
-      status: isStopping ? "stopping" : "ok",
+      status: isStopping ? "stopping" : Object.values(subsystems).some(isFailing) ? "degraded" : "ok",
       version: backend.version,
       service: "harness",
       uptime_ms: Math.round(clock.monotonicMs() - startMs),
       sessions: { open: open.length, running: open.filter(({ activity }) => activity !== "idle").length },
-      subsystems: await backend.subsystems(),
+      subsystems,
       transport_status: {
         stdio: "one process each (harness rpc)",
         http: opened.map(({ listener }) => listener.channel),
@@ -342,6 +343,10 @@ function tokenOf(listener: Listener, request: IncomingMessage): PresentedToken |
 /** Of an earlier handshake; what is not the id of one names nobody. */
 function namedClient({ headers }: IncomingMessage): string | undefined {
   return headers[CLIENT_HEADER]?.toString();
+}
+
+function isFailing(part: object): boolean {
+  return "state" in part && (part.state === "failing" || part.state === "failed");
 }
 
 /** For people who look at sessions; anybody can claim it. */
