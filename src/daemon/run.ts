@@ -119,6 +119,7 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
     flags,
     offlineAllowed: true,
     isService: true,
+    isOverWire: true,
     foldersNamed: true,
     watch,
     projectLater: flags.background === true,

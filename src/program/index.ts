@@ -14,7 +14,6 @@ export {
   tokenFileText,
 } from "#auth";
 export { DEFAULT_PROMPT, promptBlocks } from "#context";
-export { PERMISSION_TIMEOUT_MS } from "#control";
 export {
   type CredentialInfo,
   type CredentialStore,

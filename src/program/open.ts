@@ -11,6 +11,7 @@ import {
   type Settings,
 } from "#artifacts";
 import { createSerial, defined, paint, visibleLines } from "#base";
+import { PERMISSION_TIMEOUT_MS } from "#control";
 import { ReasonError } from "#protocol";
 import { createSigner, foldersApart, harnessPaths, machineKeySource, ownFolders, scratchBase } from "#stores";
 import { storeChoice, storeKinds } from "#stores/kinds";
@@ -31,6 +32,9 @@ import { configFile, loadConfig } from "./user-config-file.ts";
 /** A person at the terminal may take their time; Ctrl-C is always there. */
 const TERMINAL_ANSWER_MS = 24 * 60 * 60 * 1000;
 
+const AUTO_APPROVE_TEXT =
+  "every permission request is approved without asking. Deny rules, plan mode and the sandbox still hold; changes of steering files still ask.";
+
 export interface OpenOptions {
   readonly flags: RunFlags & LogFlags;
   readonly offlineAllowed: boolean;
@@ -48,8 +52,8 @@ export interface OpenOptions {
   readonly foldersNamed?: boolean;
   /** Files of the program that commands must not see, besides the usual ones. */
   readonly ownPaths?: readonly string[];
-  /** How long a question waits for its answer; default: as long as a person at the terminal may want. */
-  readonly answerMs?: number;
+  /** Questions go over a wire and wait for `permission_timeout`; default: as long as a person at the terminal may want. */
+  readonly isOverWire?: boolean;
   /** Values that conditions see as `ctx`, in every session. */
   readonly context?: NonNullable<HarnessOptions["context"]>;
 }
@@ -103,9 +107,9 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
     ...(isDurable ? { heads: keptHeads(ports, key, settings.audit) } : {}),
     undo: !isDurable || flags.undo === "off" || cassette !== undefined ? "off" : undoPlace(ports),
     autoApprove: flags.autoApprove === true,
-    ...(options.isService === true
-      ? { waitsForHumans: true }
-      : { permissionTimeoutMs: options.answerMs ?? TERMINAL_ANSWER_MS }),
+    ...(options.isService === true ? { waitsForHumans: true } : {}),
+    permissionTimeoutMs:
+      options.isOverWire === true ? (settings.permissionTimeoutMs ?? PERMISSION_TIMEOUT_MS) : TERMINAL_ANSWER_MS,
     projects: projectsOf(ports, place, workspace, options.projectLater === true ? undefined : opened, options),
     args: ["harness", ...ports.args],
     plugins: [plugin],
@@ -120,6 +124,8 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
     keepRule: (rule) => rulesInOrder(() => keepRule(ports, userFlags(flags).config, rule)),
     ...defined({ model: named, cassette }),
   });
+  if (flags.autoApprove === true)
+    terminal.err(`${paint(terminal, "yellow", "--auto-approve:")} ${AUTO_APPROVE_TEXT}\n`);
   if (harness.offline) {
     const how =
       "Store a key with harness creds add, set ANTHROPIC_API_KEY or another one, or name a model with --model.";
