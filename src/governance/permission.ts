@@ -145,7 +145,8 @@ export function createPermission(options: PermissionOptions): Permission {
       );
     }
     const because = answer.reason === undefined ? "" : ` They said: ${answer.reason}`;
-    return refusal("denied", "PermissionDenied", `The user denied ${tool.label}: ${summarise(call)}.${because}`);
+    const denied = reasonText("PermissionDenied", { tool: tool.label, client: answer.by });
+    return refusal("denied", "PermissionDenied", `${denied} The call was: ${summarise(call)}.${because}`);
   }
 
   /** The rule that the answer has added. */
