@@ -1,23 +1,22 @@
 /** From flags to a running program: configuration, model and store, with the messages a person needs when one is wrong. */
 
-import { readFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import {
-  addAllowRule,
   applyProject,
   type LoadedConfig,
   type PermissionRule,
   type Project,
   type Settings,
 } from "#artifacts";
-import { createSerial, defined, paint, visibleLines } from "#base";
+import { defined, paint, visibleLines } from "#base";
 import { PERMISSION_TIMEOUT_MS } from "#control";
 import { ReasonError } from "#protocol";
 import { createSigner, foldersApart, harnessPaths, machineKeySource, ownFolders, scratchBase } from "#stores";
 import { storeChoice, storeKinds } from "#stores/kinds";
-import { makePrivateDirectory, refusedWorkspace, writePrivateFile } from "#world";
+import { refusedWorkspace } from "#world";
 import { assembleHarness } from "./assemble.ts";
 import { type EventWatch, watchEvents } from "./event-watch.ts";
+import { keepRule } from "./keep-rule.ts";
 import { keptHeads } from "./kept-heads.ts";
 import type { Harness, HarnessOptions } from "./options.ts";
 import type { ProgramPorts } from "./ports.ts";
@@ -89,7 +88,6 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
   }
   const { plugin } = options.watch ?? watchEvents(await openProgramLog(ports, settings.log, flags));
   const named = flags.model ?? env.HARNESS_MODEL;
-  const rulesInOrder = createSerial();
   const scratch = scratchBase(env);
   const key = machineKeySource(env);
   const { isDurable } = storeKinds[store];
@@ -121,7 +119,7 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
     },
     ...defined({ context: options.context }),
     traceCall: createRawDump(ports),
-    keepRule: (rule) => rulesInOrder(() => keepRule(ports, userFlags(flags).config, rule)),
+    keepRule: (rule) => keepRule(configFile(ports, userFlags(flags).config), clock, rule),
     ...defined({ model: named, cassette }),
   });
   if (flags.autoApprove === true)
@@ -245,19 +243,6 @@ function sandboxMode(
   user: Settings["sandbox"],
 ): Settings["sandbox"] {
   return project === "required" ? "required" : (flag ?? user);
-}
-
-/** Writes an allow rule into the user's configuration file, which need not be there yet. Resolves when the disk has it. */
-async function keepRule(ports: ProgramPorts, named: string | undefined, rule: string): Promise<string> {
-  const file = configFile(ports, named);
-  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "";
-    throw error;
-  });
-  const added = await addAllowRule(file, text, rule);
-  makePrivateDirectory(dirname(file));
-  writePrivateFile(file, added, { durable: true });
-  return file;
 }
 
 /** A plain word is a scenario that ships with the program, anything else a path. */
