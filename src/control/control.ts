@@ -29,6 +29,9 @@ import type { SharedSession } from "./shared-session.ts";
 /** How long a permission request waits when somebody is there to answer it. */
 export const PERMISSION_TIMEOUT_MS = 60_000;
 
+/** The presets that a session can be opened with. */
+const PROFILES: readonly string[] = ["default"];
+
 export interface ControlOptions {
   readonly clock: Clock;
   readonly ids: IdMint;
@@ -94,7 +97,11 @@ export function createControl(options: ControlOptions): Control {
 
   async function create(client: Client, command: CommandOf<"CreateSession">): Promise<Reply<"CreateSession">> {
     refuseWhileDraining();
-    const { resume, context = {} } = command;
+    const { resume, context = {}, profile } = command;
+    if (profile !== undefined && !PROFILES.includes(profile)) {
+      const detail = `there is no profile '${profile.slice(0, 100)}'; there is ${PROFILES.join(", ")}`;
+      throw new ReasonError("InvalidCommand", { detail });
+    }
     if (Object.keys(context).length > 0) requireHuman(client, SET_CONTEXT_DEED);
     if (resume === undefined) return open(client, command);
     // One that is about to end is opened again, not joined.
