@@ -1,18 +1,12 @@
 /** From flags to a running program: configuration, model and store, with the messages a person needs when one is wrong. */
 
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import {
-  applyProject,
-  type LoadedConfig,
-  type PermissionRule,
-  type Project,
-  type Settings,
-} from "#artifacts";
+import { applyProject, type LoadedConfig, type PermissionRule, type Project, type Settings } from "#artifacts";
 import { defined, paint, visibleLines } from "#base";
 import { PERMISSION_TIMEOUT_MS } from "#control";
 import { ReasonError } from "#protocol";
 import { createSigner, foldersApart, harnessPaths, machineKeySource, ownFolders, scratchBase } from "#stores";
-import { storeChoice, storeKinds } from "#stores/kinds";
+import { storeChoice, storeKinds, UPGRADING_TEXT } from "#stores/kinds";
 import { refusedWorkspace } from "#world";
 import { assembleHarness } from "./assemble.ts";
 import { type EventWatch, watchEvents } from "./event-watch.ts";
@@ -100,7 +94,7 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
     ...defined({ scratch }),
     offlineAllowed,
     scenarioFile: (name) => scenarioFile(ports, name),
-    store: storeChoice(store, { workspace, env, key }),
+    store: storeChoice(store, { workspace, env, key, onUpgrade: () => terminal.err(UPGRADING_TEXT) }),
     signer: createSigner(() => harnessPaths(env).configDir),
     ...(isDurable ? { heads: keptHeads(ports, key, settings.audit) } : {}),
     undo: !isDurable || flags.undo === "off" || cassette !== undefined ? "off" : undoPlace(ports),

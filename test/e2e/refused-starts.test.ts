@@ -7,7 +7,10 @@ const OFFLINE = ["--model", "scripted:offline", "--store", "memory"];
 test("without a home folder it says what to set", async () => {
   const home = createCliHome();
   const { HOME: _, XDG_DATA_HOME: _data, XDG_CONFIG_HOME: _config, XDG_CACHE_HOME: _cache, ...env } = home.env;
-  for (const args of [["run", "hi", ...OFFLINE], ["sessions", "list"]]) {
+  for (const args of [
+    ["run", "hi", ...OFFLINE],
+    ["sessions", "list"],
+  ]) {
     const { code, err } = await runCli({ ...home, env }, args);
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining("ConfigInvalid: neither XDG_") });
     expect(err).toContain("set HOME");
