@@ -300,9 +300,32 @@ describe("an answer", () => {
   test("given twice counts once", async () => {
     const rig = await approve(write);
     const [{ call_id } = { call_id: "" }] = rig.of("PermissionRequested");
-    await expect(
-      rig.submit({ kind: "AnswerPermission", call_id: call_id as never, decision: "allow_once" }),
-    ).rejects.toMatchObject({ reason: "CallNotFound" });
+    await rig.submit({ kind: "AnswerPermission", call_id: call_id as never, decision: "allow_once" });
+    expect(rig.of("PermissionAnswered")).toHaveLength(1);
+    expect(rig.of("AnswerTooLate")).toMatchObject([{ call_id, decision: "allow_once", by: rig.client.id }]);
+    expect(rig.of("ToolOutcome")).toHaveLength(1);
+  });
+
+  test.each([
+    ["exec", { command: "git push origin main" }, "folder:.", "sensitive"],
+    ["exec", { command: "cd a && npm publish", cwd: "pkg" }, "folder:pkg", "sensitive"],
+    ["exec", { command: "curl https://example.com" }, "folder:.", "sensitive"],
+    ["exec", { command: "mkdir a && git commit -m x" }, "folder:.", "mutating"],
+    ["fs_write", { path: "ran.txt", content: "ran\n" }, "path:ran.txt", "mutating"],
+    ["web_fetch", { url: "https://example.com:8443/a" }, "host:example.com:8443", "sensitive"],
+  ])("to %s %j is asked for with its scope, class and end", async (name, args, scope, grade) => {
+    const rig = await createHarnessRig([calls([name, args]), says("done")], {
+      interactive: true,
+      settings: { sandbox: "off" },
+      prepare: (workspace) => void workspace.put("pkg/a/x", ""),
+    });
+    const beganMs = Date.now();
+    const turn = rig.send();
+    const { call_id, ...asked } = await rig.next("PermissionRequested");
+    await rig.submit({ kind: "AnswerPermission", call_id, decision: "deny" });
+    await turn;
+    expect(asked).toMatchObject({ request_id: call_id, action: name.replace("_", "."), scope, class: grade });
+    expect(Date.parse(asked.expires_at ?? "")).toBeGreaterThan(beganMs);
   });
 
   test("given in another session is no answer", async () => {

@@ -47,6 +47,8 @@ describe("events that guard nothing", () => {
     expect(touched(rig)).toBe(onError === "allow");
     expect(rig.of("HookTimeout")).toMatchObject([{ hook: "slow", event: "tool.pre", timeout_ms: 20 }]);
     expect(rig.of("HookError")).toEqual([]);
+    const canonical = "Hook 'tool.pre' command 'slow' exceeded its 0.02s deadline. Killed.";
+    expect(rig.of("HooksAsked")).toMatchObject([{ decisions: [{ reason: expect.stringContaining(canonical) }] }]);
   });
 
   test("custom.*: a hook that fails only warns", async () => {

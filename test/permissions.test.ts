@@ -71,9 +71,12 @@ describe("permissions", () => {
     ).rejects.toMatchObject({ reason: "NotAllowed" });
     await rig.submit({ kind: "AnswerPermission", call_id, decision: "deny" });
     await turn;
-    await expect(rig.submit({ kind: "AnswerPermission", call_id, decision: "allow_once" })).rejects.toMatchObject({
-      reason: "CallNotFound",
-    });
+    await expect(
+      agent.submit({ kind: "AnswerPermission", session: rig.session, call_id, decision: "allow_once" }),
+    ).rejects.toMatchObject({ reason: "NotAllowed" });
+    expect(rig.of("AnswerTooLate")).toEqual([]);
+    const canonical = `Permission denied for Write by ${rig.client.id}. To allow: re-prompt and pick 'Allow once / argv-glob / tool / session'.`;
+    expect(JSON.stringify(rig.of("ToolResult"))).toContain(canonical);
   });
 
   test("a session with only an agent attached denies at once", async () => {

@@ -117,6 +117,8 @@ export interface Settings {
   readonly labelRules: readonly LabelRule[];
   /** No quiet preset: every call that is not allowed by a rule asks. */
   readonly strictPermissions: boolean;
+  /** How long a question of a daemon or of `harness rpc` waits for its answer. Absent: a minute. */
+  readonly permissionTimeoutMs?: number;
   /** USD per million tokens, by `provider:name`. */
   readonly prices: Readonly<Record<string, PriceSettings>>;
   readonly rateLimits: {

@@ -4,6 +4,10 @@ import { parseUserConfig } from "./user-config.ts";
 const load = (text: string) => parseUserConfig("config.toml", text);
 
 describe("config.toml", () => {
+  test("permission_timeout is in seconds", async () => {
+    expect((await load("permission_timeout = 90")).settings.permissionTimeoutMs).toBe(90_000);
+  });
+
   test("empty gives the defaults", async () => {
     expect(await load("")).toEqual({
       warnings: [],

@@ -39,6 +39,7 @@ const MAX_PATHS = 64;
 const MAX_PORTS = 16;
 const MAX_PORT = 65_535;
 const MAX_READER_S = 600;
+const MAX_PERMISSION_S = 24 * 60 * 60;
 const MAX_LOG_DAYS = 3650;
 const MAX_PATTERNS = 1000;
 
@@ -306,6 +307,12 @@ export const userTable = defineTable({
       default: "`[]`",
       meaning: `Folders of the machine that commands see, read-only, besides [the usual ones](../security.md#what-both-see): an SDK in \`/srv\`, for example. At most ${MAX_PATHS}.`,
     },
+    permission_timeout: {
+      type: number(MIN_TIMEOUT_S, MAX_PERMISSION_S),
+      default: "`60`",
+      meaning:
+        "Seconds that a permission request or a question of the daemon and of `harness rpc` waits for its answer. At the terminal of `harness run` a person has a day.",
+    },
     reader_timeout_s: {
       type: number(MIN_TIMEOUT_S, MAX_READER_S),
       default: "`10`",
@@ -326,7 +333,7 @@ export const userTable = defineTable({
 
 /** What is not written has its default. */
 export function toSettings(values: ValuesOf<typeof userTable.fields>): Settings {
-  const { system_prompt: systemPrompt, reader_timeout_s: readerS } = values;
+  const { system_prompt: systemPrompt, reader_timeout_s: readerS, permission_timeout: answerS } = values;
   return {
     models: [...(values.model === undefined ? [] : [values.model]), ...(values.models ?? [])],
     permissions: values.permissions?.permissions ?? [],
@@ -338,7 +345,11 @@ export function toSettings(values: ValuesOf<typeof userTable.fields>): Settings 
     maxSteps: values.max_steps ?? DEFAULT_MAX_STEPS,
     sandbox: values.sandbox ?? defaultSettings.sandbox,
     sandboxPaths: values.sandbox_paths ?? [],
-    ...defined({ readerTimeoutMs: readerS === undefined ? undefined : readerS * 1000, network: values.network }),
+    ...defined({
+      permissionTimeoutMs: answerS === undefined ? undefined : answerS * 1000,
+      readerTimeoutMs: readerS === undefined ? undefined : readerS * 1000,
+      network: values.network,
+    }),
     retention: values.retention ?? {},
     audit: values.audit ?? defaultSettings.audit,
     log: values.log ?? defaultSettings.log,

@@ -1,5 +1,6 @@
 /** `harness audit network`: which hosts tools, scripts and sandboxed commands have reached or were refused, from the log. */
 import { resolve } from "node:path";
+import { defined } from "#base";
 import { readEvents, type StoreFlags, withStore } from "#program";
 import { type EventPayload, ReasonError } from "#protocol";
 import type { ArchiveStore, SessionMeta } from "#stores";
@@ -39,6 +40,7 @@ export async function auditNetworkCommand(ports: CliPorts, flags: NetworkFlags):
     for (const { id } of sessions) {
       for await (const { kind, ts, payload } of readEvents(store, id)) {
         if (kind === "NetworkJudged") add(rows, payload, ts);
+        else if (kind === "NetworkConnection") addConnection(rows, payload, ts);
       }
     }
     const hosts = [...rows.values()].toSorted(
@@ -76,6 +78,16 @@ async function chosen(
   if (all !== true) return { sessions: [await namedOrLatest(store, session, resolve(cwd))], leftOut: false };
   const found = await store.list({ limit: MAX_SESSIONS + 1 });
   return { sessions: found.slice(0, MAX_SESSIONS), leftOut: found.length > MAX_SESSIONS };
+}
+
+/** What the egress proxy told of a command in a sandbox. The end of a connection says nothing new. */
+function addConnection(
+  rows: Map<string, HostRow>,
+  { host, port, state, why }: EventPayload<"NetworkConnection">,
+  ts: string,
+): void {
+  if (state === "opened") add(rows, { host, port, policy: "allowed" }, ts);
+  else if (state === "refused") add(rows, { host, port, policy: "denied", ...defined({ reason: why }) }, ts);
 }
 
 function add(

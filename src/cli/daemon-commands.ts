@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { addLogLevel, addRunFlags, collect } from "./flags.ts";
+import { addRunFlags, collect } from "./flags.ts";
 
 export function addDaemonCommands(program: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
   const daemon = program
@@ -21,7 +21,6 @@ Examples:
 
   addServeFlags(daemon.command("run"))
     .description("serve REST with server-sent events and web sockets in the foreground, until SIGTERM or Ctrl-C")
-    .option("--log-to-stderr", "print the lines of the log as well")
     .option("--background", "as daemon start runs it: it ends when nobody needs it, and the folder is no project yet")
     .action(async (flags) => exit(await (await import("#daemon/run")).daemonRunCommand(ports, flags)));
 
@@ -59,7 +58,7 @@ Examples:
 }
 
 function addServeFlags(command: Command): Command {
-  return addLogLevel(addRunFlags(command))
+  return addRunFlags(command)
     .option(
       "--listen <address>",
       "HOST:PORT, or unix:PATH; repeatable (default: unix:$XDG_DATA_HOME/harness/control.sock, which start and restart always add)",

@@ -1,7 +1,7 @@
 /** `harness deploy`: one input in, one final answer out, with an exit code that tells the truth. */
 
 import type { Project } from "#artifacts";
-import { isBareProject, type RunFlags } from "#program";
+import { isBareProject, type LogFlags, type RunFlags } from "#program";
 import { ReasonError } from "#protocol";
 import { sendForSchema } from "./answer-schema.ts";
 import type { CliPorts } from "./cli-ports.ts";
@@ -9,7 +9,7 @@ import { withProgram } from "./cli-session.ts";
 import { type ExitCode, exitCodeOf } from "./exit-code.ts";
 import { printAnswer, readPromptFromInput, readSchema, reportUnrecorded } from "./run.ts";
 
-export interface DeployFlags extends RunFlags {
+export interface DeployFlags extends RunFlags, LogFlags {
   readonly input?: string;
   readonly dryRun?: boolean;
   readonly json?: boolean;

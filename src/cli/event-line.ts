@@ -86,6 +86,8 @@ function gist(event: Event): string {
       return `${event.payload.call_id} ${event.payload.summary} (${event.payload.reason})`;
     case "PermissionAnswered":
       return `${event.payload.call_id} ${event.payload.decision} by ${event.payload.by}`;
+    case "AnswerTooLate":
+      return `${event.payload.call_id} ${event.payload.decision} by ${event.payload.by}, too late`;
     case "QuestionAnswered":
       return `${event.payload.call_id} ${event.payload.answer} by ${event.payload.by}`;
     case "HookIntent":

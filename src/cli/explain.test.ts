@@ -235,6 +235,26 @@ test("audit network counts hosts of the latest session here, of one session, or 
   expect(await cli.run("audit", "network", "--all", "--session", FIRST)).toMatchObject({ code: 2 });
 });
 
+test("audit network counts what the proxy of a sandbox let through and refused", async () => {
+  const asked = (connection: number, host: string, state: "opened" | "refused" | "closed", why?: string): EventDraft =>
+    draft("NetworkConnection", { connection, host, port: 443, state, ...defined({ why }) });
+  await cli.putSession(FIRST, [
+    sessionStarted(),
+    ...turn(
+      1,
+      asked(1, "a.example", "opened"),
+      asked(1, "a.example", "closed"),
+      asked(2, "b.example", "refused", "not on the list"),
+    ),
+  ]);
+  expect(await cli.json("audit", "network")).toMatchObject({
+    hosts: [
+      { host: "a.example", ports: [443], reached: 1, refused: 0 },
+      { host: "b.example", ports: [443], reached: 0, refused: 1, reasons: ["not on the list"] },
+    ],
+  });
+});
+
 test("without a session there is nothing to look at, and that is said", async () => {
   const { code, err } = await cli.run("audit", "network");
   expect({ code, err }).toEqual({

@@ -39,16 +39,37 @@ export function addRunFlags(command: Command, defaultStore: RunFlags["store"] = 
     );
 }
 
-/** For commands that run for long and have a log of their own. */
-export function addLogFlags(command: Command): Command {
-  return addLogLevel(command).option("--log-to-stderr", "print the lines of the log as well");
+const LOG_FLAGS = new Map([
+  ["--log-level", true],
+  ["--log-format", true],
+  ["--log-to-stderr", false],
+]);
+
+/** For all commands, before or after their name. */
+export function addLogFlags(program: Command): Command {
+  return program
+    .option("--log-level <levels>", "how much is logged, also HARNESS_LOG_LEVEL: debug, or engine=debug,auth=warn")
+    .option("--log-format <format>", "of lines that are printed, also HARNESS_LOG_FORMAT: text (default) or json")
+    .option("--log-to-stderr", "print the lines of the log as well")
+    .configureHelp({
+      showGlobalOptions: true,
+      visibleGlobalOptions: ({ parent }) =>
+        parent === null ? [] : program.options.filter(({ long }) => LOG_FLAGS.has(long ?? "")),
+    });
 }
 
-export function addLogLevel(command: Command): Command {
-  return command.option(
-    "--log-level <levels>",
-    "how much is logged, also HARNESS_LOG_LEVEL: debug, or engine=debug,auth=warn",
-  );
+/** The arguments with the command first: flags of the log that stand before it go behind what belongs to it. */
+export function commandFirst(args: readonly string[]): readonly string[] {
+  let count = 0;
+  for (let word = args[count]; word !== undefined; word = args[count]) {
+    const [name = "", value] = word.split("=", 2);
+    const takesValue = LOG_FLAGS.get(name);
+    if (takesValue === undefined) break;
+    count += takesValue && value === undefined ? 2 : 1;
+  }
+  const rest = args.slice(count);
+  const end = rest.includes("--") ? rest.indexOf("--") : rest.length;
+  return [...rest.slice(0, end), ...args.slice(0, count), ...rest.slice(end)];
 }
 
 /** What goes with one turn. */

@@ -11,6 +11,7 @@ import { errorLine, reasonOf, withReason } from "./error-line.ts";
 import { addEvalCommand } from "./eval-command.ts";
 import { type ExitCode, exitCodeOfError } from "./exit-code.ts";
 import {
+  addLogFlags,
   addRunFlags,
   addStoreFlags,
   addTurnFlags,
@@ -83,7 +84,7 @@ export async function runCli(
 
 function buildProgram(ports: CliPorts, exit: (code: ExitCode) => void, complain: (text: string) => void): Command {
   const { terminal } = ports;
-  const program = new Command("harness")
+  const program = addLogFlags(new Command("harness"))
     .description("Runs coding and operations agents: every effect passes one gate and is on the record.")
     .version(ports.build.version)
     .option("--no-daemon", "without a command: converse in this process, and start no daemon")
@@ -94,7 +95,9 @@ On a terminal, harness alone starts a conversation: on the daemon, which it star
 Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configuration or usage, 130 cancelled.`,
     )
     .hook("preAction", (_command, action) => {
-      if (program.opts<{ daemon: boolean }>().daemon) return;
+      const { daemon, ...forAll } = program.opts<{ daemon: boolean }>();
+      for (const [name, value] of Object.entries(forAll)) action.setOptionValue(name, value);
+      if (daemon) return;
       throw new ReasonError("UsageInvalid", { detail: `--no-daemon is for harness alone, not for ${action.name()}` });
     })
     .exitOverride()

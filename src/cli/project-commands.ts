@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { durableKindNames, USER_LOG } from "#stores/kinds";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { addLogFlags, addRunFlags, addStoreFlags, contextValue, positiveInteger } from "./flags.ts";
+import { addRunFlags, addStoreFlags, contextValue, positiveInteger } from "./flags.ts";
 
 export function addProjectCommands(program: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
   /** For commands that print what files and logs hold: without the secrets in it. */
@@ -53,7 +53,7 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     .option("--json", "print JSON")
     .action(async (flags) => exit(await (await import("./ack.ts")).verifyAckCommand(ports, flags)));
 
-  addLogFlags(addRunFlags(program.command("serve")))
+  addRunFlags(program.command("serve"))
     .description("a session that keeps running: each line of standard input is a prompt, answers go to standard output")
     .addOption(
       new Option("--source <name...>", "where prompts come from (default: serve.sources of the project)").choices([
@@ -65,7 +65,7 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     .option("--json", "print canonical events as JSON lines")
     .action(async (flags) => exit(await (await import("./serve.ts")).serveCommand(ports, flags)));
 
-  addLogFlags(addRunFlags(program.command("rpc"), "jsonl"))
+  addRunFlags(program.command("rpc"), "jsonl")
     .description("JSON-RPC on standard input and output, for editors and other programs: threads, turns, approvals")
     .addOption(
       new Option("--identity-class <class>", "who is at the other end; only a human answers permission requests")

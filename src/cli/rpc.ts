@@ -2,14 +2,7 @@
 
 import { defined } from "#base";
 import { serveRpc } from "#daemon";
-import {
-  closeProgram,
-  type LogFlags,
-  openProgram,
-  openServiceLog,
-  PERMISSION_TIMEOUT_MS,
-  type RunFlags,
-} from "#program";
+import { closeProgram, type LogFlags, openProgram, openServiceLog, type RunFlags } from "#program";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 
@@ -26,9 +19,9 @@ export async function rpcCommand(ports: CliPorts, flags: RpcFlags): Promise<Exit
   const options = {
     flags,
     offlineAllowed: true,
-    answerMs: PERMISSION_TIMEOUT_MS,
+    isOverWire: true,
     foldersNamed: flags.cwd === undefined,
-    plugins: [watch.plugin],
+    watch,
     // By whoever started the program, whatever its client may do.
     ...defined({ context: flags.set }),
   };

@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { defined, messageOf, visibleLine, visibleProse } from "#base";
-import type { OpenOptions, RunFlags } from "#program";
+import type { LogFlags, OpenOptions, RunFlags } from "#program";
 import { ReasonError, SessionId } from "#protocol";
 import { storeKinds } from "#stores/kinds";
 import { type AnswerSchema, parseAnswerSchema, sendForSchema } from "./answer-schema.ts";
@@ -16,7 +16,7 @@ import type { EndedTurn, OutputMode } from "./session-view.ts";
 
 export const PROMPT_MAX_BYTES = 10 * 1024 * 1024;
 
-export interface RunCommandFlags extends RunFlags {
+export interface RunCommandFlags extends RunFlags, LogFlags {
   readonly resume?: string;
   readonly json?: boolean;
   readonly outputSchema?: string;

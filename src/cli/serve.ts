@@ -13,20 +13,31 @@ export interface ServeFlags extends RunFlags, LogFlags {
   readonly json?: boolean;
 }
 
-/** 0 at the end of input and when it is told to stop; a turn that fails is told, and the next one begins. */
+/** From the first SIGTERM to the end; half of it belongs to the running turn. A supervisor waits 90 seconds between the two. */
+const STOP_GRACE_MS = 120_000;
+
+/**
+ * 0 at the end of input and when it is told to stop; a turn that fails is reported, and the next one begins. SIGTERM lets the
+ * running turn end; the second, which follows by itself, and Ctrl-C cancel it.
+ */
 export async function serveCommand(ports: CliPorts, flags: ServeFlags): Promise<ExitCode> {
   const { terminal } = ports;
   if (flags.source !== undefined) checkSources(flags.source);
   const { watch } = await openServiceLog(ports, flags);
   const stopped = new AbortController();
-  const opening = { flags, offlineAllowed: true, plugins: [watch.plugin] };
+  const opening = { flags, offlineAllowed: true, watch };
   return withProgram(ports, opening, async ({ harness, project }, open): Promise<ExitCode> => {
-    const stopListening = terminal.onInterrupt(() => stopped.abort());
-    ports.endsWhenStopped();
+    let session: CliSession | undefined;
+    const stopListening = terminal.onInterrupt((by) => {
+      const drains = by === "system" && !stopped.signal.aborted;
+      stopped.abort();
+      if (drains) terminal.err("stopping: a running turn may end, no other begins\n");
+      else session?.cancel();
+    });
+    ports.endsWhenStopped(STOP_GRACE_MS);
     try {
       if (flags.source === undefined) checkSources(project?.config.serve.map(({ type }) => type) ?? []);
-      const session = await open({ output: flags.json ? "json" : "stream", interactive: false });
-      stopped.signal.addEventListener("abort", session.cancel);
+      session = await open({ output: flags.json ? "json" : "stream", interactive: false });
       terminal.err(`${session.id} · ${harness.model} · one prompt a line\n`);
       for await (const line of terminal.readLines(PROMPT_MAX_BYTES, stopped.signal)) {
         if (stopped.signal.aborted) break;

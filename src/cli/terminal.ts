@@ -1,4 +1,5 @@
 /** The terminal as the commands see it: two outputs, one prompt line, questions, interrupts. It knows nothing about agents. */
+import { isUtf8 } from "node:buffer";
 import { fstatSync } from "node:fs";
 import type { Interface } from "node:readline";
 import { type Clock, fileErrorText, messageOf } from "#base";
@@ -207,7 +208,7 @@ export function createTerminal(
         }
         chunks.push(chunk);
       }
-      return Buffer.concat(chunks).toString("utf8");
+      return textOf(Buffer.concat(chunks));
     },
     async *readLines(maxBytes, signal) {
       const stop = (): void => void stdin.destroy();
@@ -218,7 +219,7 @@ export function createTerminal(
         for await (const chunk of input()) {
           rest = Buffer.concat([rest, chunk]);
           for (let end = rest.indexOf(LINE_FEED); end >= 0; end = rest.indexOf(LINE_FEED)) {
-            yield rest.subarray(0, end).toString("utf8");
+            yield textOf(rest.subarray(0, end));
             rest = rest.subarray(end + 1);
           }
           if (rest.length > maxBytes) {
@@ -227,7 +228,7 @@ export function createTerminal(
             });
           }
         }
-        if (rest.length > 0) yield rest.toString("utf8");
+        if (rest.length > 0) yield textOf(rest);
       } catch (error) {
         // Destroying the input is how an abort ends the loop.
         if (!signal.aborted) throw error;
@@ -292,6 +293,14 @@ export function createTerminal(
       };
     },
   };
+}
+
+/** Throws UsageInvalid for bytes that are not text: a model would read rubbish. */
+function textOf(bytes: Buffer): string {
+  if (isUtf8(bytes) && !bytes.includes(0)) return bytes.toString("utf8");
+  const detail =
+    "standard input is binary, not UTF-8 text: name the file in the prompt so that the agent can open it with its tools, or convert it first (iconv -t utf-8)";
+  throw new ReasonError("UsageInvalid", { detail });
 }
 
 /** For a person, with the reason code that scripts and searches go by. Neither redacted nor made visible. */

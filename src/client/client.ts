@@ -65,7 +65,7 @@ export interface ClientSession {
   steer(input: Input): Promise<void>;
   /** Resolves when the turn was told to stop; its end is an event. */
   cancel(): Promise<void>;
-  /** A PermissionRequested. Resolves when the log has the answer. Rejects with CallNotFound when it was answered already. */
+  /** A PermissionRequested. Resolves when the log has the answer, also as an AnswerTooLate when somebody was first. Rejects with CallNotFound for a call that nobody was asked about. */
   answer(callId: CallId, decision: Decision, reason?: string): Promise<void>;
   /** A QuestionAsked. Resolves when the log has the answer. */
   answerQuestion(callId: CallId, answer: string): Promise<void>;

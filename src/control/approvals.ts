@@ -22,12 +22,23 @@ export interface ApprovalsOptions {
   readonly waitsForHumans?: boolean;
 }
 
+/** Requests of a session that a late answer is still known to belong to. */
+const MAX_ASKED = 1_000;
+
 /** How to answer each question that waits. */
 type Pending<Answer> = Map<CallId, (answer: Answer | undefined) => void>;
 
 export interface Approvals extends Approver {
-  /** Both resolve when the log has the answer, and reject with CallNotFound or what kept it out of the log. */
-  decideFor(client: Pick<Answerer, "id">, callId: CallId, decision: Decision, reason?: string): Promise<void>;
+  /**
+   * Both resolve when the log has the answer, and reject with CallNotFound or what kept it out of the log. `tooLate`: the request
+   * was settled before, and the answer changes nothing.
+   */
+  decideFor(
+    client: Pick<Answerer, "id">,
+    callId: CallId,
+    decision: Decision,
+    reason?: string,
+  ): Promise<{ readonly tooLate: TurnId } | undefined>;
   answerFor(client: Pick<Answerer, "id">, callId: CallId, answer: string): Promise<void>;
   /** Somebody is asked and has not answered. */
   readonly isWaiting: boolean;
@@ -37,6 +48,8 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
   const { clock, timeoutMs, attached, waitsForHumans = false } = options;
   const permissions: Pending<PermissionAnswer> = new Map();
   const questions: Pending<QuestionAnswer> = new Map();
+  /** The turn of each permission request, also of those that no longer wait; the oldest is forgotten first. */
+  const asked = new Map<CallId, TurnId>();
 
   function canAnswer(_turn: TurnId): boolean {
     if (waitsForHumans) return true;
@@ -67,6 +80,12 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
     }
   }
 
+  function remember({ callId, turn }: PermissionQuestion): void {
+    asked.set(callId, turn);
+    const [oldest] = asked.keys();
+    if (asked.size > MAX_ASKED && oldest !== undefined) asked.delete(oldest);
+  }
+
   function take<Answer>(pending: Pending<Answer>, callId: CallId) {
     const settle = pending.get(callId);
     if (settle === undefined) throw new ReasonError("CallNotFound", { call_id: callId });
@@ -78,6 +97,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
     canAnswer,
     async decide(question, signal) {
       if (!canAnswer(question.turn)) return { decision: "deny", by: "policy", unanswered: "nobody" };
+      remember(question);
       const answer = await wait(permissions, question, signal);
       if (answer !== undefined) return answer;
       return signal.aborted
@@ -88,10 +108,13 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       return canAnswer(question.turn) ? wait(questions, question, signal) : undefined;
     },
     async decideFor(client, callId, decision, reason) {
+      const tooLate = permissions.has(callId) ? undefined : asked.get(callId);
+      if (tooLate !== undefined) return { tooLate };
       const settle = take(permissions, callId);
       const { promise, resolve: onRecord } = Promise.withResolvers<void>();
       settle({ decision, by: client.id, ...defined({ reason }), onRecord });
       await promise;
+      return undefined;
     },
     async answerFor(client, callId, answer) {
       const settle = take(questions, callId);

@@ -1,11 +1,15 @@
 /** A client as the control knows it: who it is, how it is told, and what it gets back for a command. */
 import type { InputToken, TurnSummary } from "#engine";
-import type { ClientId, CommandKind, CommandOf, Event, ReplyOf } from "#protocol";
+import type { ClientId, ClientTransport, CommandKind, CommandOf, Event, ReplyOf } from "#protocol";
 
 export interface ClientOptions {
   readonly identityClass: "human" | "agent";
   /** False when nobody can be asked: requests are then denied at once. */
   readonly interactive: boolean;
+  /** How it reaches the control; default: in this process. */
+  readonly transport?: ClientTransport;
+  /** What it calls itself, for people. */
+  readonly name?: string;
   /** Absent for a client that only sends: it is attached to nothing. */
   readonly onEvent?: (event: Event) => void;
   /** Asked before each event of a replay, which comes no faster than the client takes it: undefined, or what to wait for. */
@@ -30,6 +34,8 @@ interface StartedTurn {
 
 export interface ControlClient {
   readonly id: ClientId;
+  /** For a client that says later what it calls itself. */
+  rename(name: string): void;
   /**
    * Resolves when the log has what the command did, synced: whoever is told of it can rely on it, whatever becomes of the program.
    * Rejects with a ReasonError that says why the command was refused, or with StoreFailed.
@@ -39,6 +45,7 @@ export interface ControlClient {
   disconnect(): void;
 }
 
-export interface Client extends ClientOptions {
+export interface Client extends Omit<ClientOptions, "name"> {
   readonly id: ClientId;
+  name?: string;
 }

@@ -23,6 +23,14 @@ export interface CommandDesk {
   end(id: SessionId): Promise<void>;
 }
 
+type InputContent = CommandOf<"SendInput">["content"];
+
+/** A model that is sent nothing answers nothing, and some vendors refuse the whole conversation from then on. */
+function refuseBlank(content: InputContent): void {
+  if (content.some((block) => block.type !== "text" || block.text.trim() !== "")) return;
+  throw new ReasonError("InvalidCommand", { detail: "the input is empty or blank; say what is to be done" });
+}
+
 export type CommandHandlers = {
   readonly [Kind in CommandKind]: (client: Client, command: CommandOf<Kind>) => Promise<Reply<Kind>>;
 };
@@ -30,9 +38,10 @@ export type CommandHandlers = {
 export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
   const { find } = desk;
 
-  /** The session, when a turn may begin in it. */
-  function forInput(id: SessionId): SharedSession {
+  /** The session, when a turn may begin in it with this. */
+  function forInput(id: SessionId, content: InputContent): SharedSession {
     const session = find(id);
+    refuseBlank(content);
     desk.refuseWhileDraining();
     refuseWhileEnding(session);
     refuseDelegate(session, FROM_ITS_AGENT);
@@ -84,7 +93,7 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       return {};
     },
     async SendInput(client, command) {
-      const session = forInput(command.session);
+      const session = forInput(command.session, command.content);
       refuseWhileRestoring(session);
       const { turn, recorded, done } = session.live.engine.send(client.id, command.content);
       done.catch(() => undefined); // a turn that is not recorded has no reply that anybody could watch
@@ -93,12 +102,13 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       return { turn, done };
     },
     async QueueInput(client, { session, content }) {
-      await forInput(session).live.engine.queue(client.id, content, client.token);
+      await forInput(session, content).live.engine.queue(client.id, content, client.token);
       return {};
     },
     async SteerTurn(client, command) {
       const session = find(command.session);
       refuseDelegate(session, FROM_ITS_AGENT);
+      refuseBlank(command.content);
       await session.live.engine.steer(client.id, command.content);
       return {};
     },
@@ -123,7 +133,11 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       return {};
     },
     async AnswerPermission(client, { session, call_id, decision, reason }) {
-      await find(session).approvals.decideFor(client, call_id, decision, reason);
+      const { approvals, live } = find(session);
+      const late = await approvals.decideFor(client, call_id, decision, reason);
+      if (late !== undefined) {
+        await live.engine.bus.publish("AnswerTooLate", { turn: late.tooLate, call_id, decision, by: client.id });
+      }
       return {};
     },
     async AnswerQuestion(client, { session, call_id, answer }) {

@@ -58,6 +58,34 @@ function rig(change: Partial<SessionStore> = {}, restoring: Promise<void> = Prom
 const input = { kind: "SendInput", session: id, content: [{ type: "text", text: "hi" }] } as const satisfies Command;
 
 describe("control", () => {
+  test.each([
+    ["SendInput", [""]],
+    ["SendInput", [" \n\t", "\u00a0"]],
+    ["QueueInput", ["  "]],
+    ["SteerTurn", [""]],
+  ] as const)("%s of %j is refused: there is nothing to do", async (kind, texts) => {
+    const { connect } = rig();
+    const { client, seen } = connect();
+    await client.submit({ kind: "CreateSession" });
+    const content = texts.map((one) => ({ type: "text" as const, text: one }));
+    await expect(client.submit({ kind, session: id, content })).rejects.toMatchObject({
+      reason: "InvalidCommand",
+      message: expect.stringContaining("empty or blank"),
+    });
+    expect(seen.map((event) => event.kind)).toEqual(["SessionStarted"]);
+  });
+
+  test("a session with a profile that there is not is not opened", async () => {
+    const { connect, control } = rig();
+    const { client } = connect();
+    await expect(client.submit({ kind: "CreateSession", profile: "fast" })).rejects.toMatchObject({
+      reason: "InvalidCommand",
+      message: expect.stringContaining("there is no profile 'fast'"),
+    });
+    expect(control.sessions()).toEqual([]);
+    await client.submit({ kind: "CreateSession", profile: "default" });
+  });
+
   test("a client that catches up while a turn runs sees every event once and in order", async () => {
     const gate = Promise.withResolvers<void>();
     const { base, connect } = rig({

@@ -2,7 +2,7 @@
  * Where clients meet sessions: commands come in with their sender, events go out to whoever is attached. Transports and
  * faces know this and nothing below it; the engine below knows clients only by their id.
  */
-import type { Clock } from "#base";
+import { type Clock, defined } from "#base";
 import type { Approver, CustomHandler, EngineSession, SessionStore, TurnSummary } from "#engine";
 import {
   type ClientId,
@@ -28,6 +28,9 @@ import type { SharedSession } from "./shared-session.ts";
 
 /** How long a permission request waits when somebody is there to answer it. */
 export const PERMISSION_TIMEOUT_MS = 60_000;
+
+/** The presets that a session can be opened with. */
+const PROFILES: readonly string[] = ["default"];
 
 export interface ControlOptions {
   readonly clock: Clock;
@@ -94,7 +97,11 @@ export function createControl(options: ControlOptions): Control {
 
   async function create(client: Client, command: CommandOf<"CreateSession">): Promise<Reply<"CreateSession">> {
     refuseWhileDraining();
-    const { resume, context = {} } = command;
+    const { resume, context = {}, profile } = command;
+    if (profile !== undefined && !PROFILES.includes(profile)) {
+      const detail = `there is no profile '${profile.slice(0, 100)}'; there is ${PROFILES.join(", ")}`;
+      throw new ReasonError("InvalidCommand", { detail });
+    }
     if (Object.keys(context).length > 0) requireHuman(client, SET_CONTEXT_DEED);
     if (resume === undefined) return open(client, command);
     // One that is about to end is opened again, not joined.
@@ -243,7 +250,16 @@ export function createControl(options: ControlOptions): Control {
     }
     const { humanOnly } = commandRows[kind];
     if (humanOnly !== undefined) requireHuman(client, humanOnly);
-    return handlers[kind](client, command);
+    if ("session" in command) seen(client, command.session);
+    const reply = await handlers[kind](client, command);
+    if ("session" in reply) seen(client, reply.session);
+    return reply;
+  }
+
+  function seen({ transport = "in-process", name }: Client, id: SessionId): void {
+    const session = sessions.get(id);
+    if (session === undefined) return;
+    session.lastSeen = { transport, at: new Date(clock.now()).toISOString(), ...defined({ name }) };
   }
 
   return {
@@ -251,6 +267,9 @@ export function createControl(options: ControlOptions): Control {
       const client: Client = { ...clientOptions, id: clientOptions.id ?? ids.client() };
       return {
         id: client.id,
+        rename(name) {
+          client.name = name;
+        },
         submit: (command) => submit(client, command),
         disconnect() {
           for (const { replays } of opening.values()) replays.get(client)?.();

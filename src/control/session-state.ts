@@ -1,6 +1,7 @@
 /** What an open session does now, for whoever wants to know. */
+import { defined } from "#base";
 import type { EngineSession } from "#engine";
-import type { ClientId, SessionId, TurnId } from "#protocol";
+import type { ClientId, LastSeen, SessionId, TurnId } from "#protocol";
 
 /** What a session does now. */
 export type SessionActivity = "idle" | "running" | "waiting" | "ending";
@@ -15,6 +16,8 @@ export interface OpenSessionState {
   readonly queued: number;
   readonly turn?: TurnId;
   readonly originator?: ClientId;
+  /** Absent before the first command to it. */
+  readonly lastSeen?: LastSeen;
 }
 
 export function stateOf(session: {
@@ -22,6 +25,7 @@ export function stateOf(session: {
   readonly approvals: { readonly isWaiting: boolean };
   readonly attached: { readonly size: number };
   readonly ending?: unknown;
+  readonly lastSeen?: LastSeen;
 }): OpenSessionState {
   const { approvals, attached, ending } = session;
   const { engine } = session.live;
@@ -33,6 +37,7 @@ export function stateOf(session: {
     model: engine.model,
     attached: attached.size,
     queued: engine.queued,
+    ...defined({ lastSeen: session.lastSeen }),
     ...(running === undefined ? {} : { turn: running.turn, originator: running.originator }),
   };
 }

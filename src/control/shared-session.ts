@@ -1,5 +1,5 @@
 /** A session while clients can share it, with what goes on in it; and when a command for it is refused because of that. */
-import { type ClientId, ReasonError, type SessionId } from "#protocol";
+import { type ClientId, type LastSeen, ReasonError, type SessionId } from "#protocol";
 import type { Approvals } from "./approvals.ts";
 import type { Client } from "./client.ts";
 import type { LiveSession } from "./live-session.ts";
@@ -11,6 +11,8 @@ export interface SharedSession {
   readonly approvals: Approvals;
   /** Each with how to stop telling it. */
   readonly attached: Map<Client, () => void>;
+  /** By the last command that a client sent to it. */
+  lastSeen?: LastSeen;
   /** A delegate was cancelled before its turn began. */
   cancelledBy?: ClientId;
   /** While files are being restored no turn begins, and the other way round. */

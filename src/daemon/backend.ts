@@ -14,7 +14,7 @@ import {
   type RunFlags,
 } from "#program";
 import { type Event, LogId, ReasonError, slashCommands } from "#protocol";
-import { staticModels, vendors } from "#providers";
+import { knownModels, vendors } from "#providers";
 import { type ArchiveStore, loadPortability } from "#stores";
 import type { HttpBackend } from "#transports/http";
 import { createSystemRandom } from "#world";
@@ -46,6 +46,7 @@ export async function httpBackend(
     const redact = redactor.log();
     return (event) => cleanEvent(redact, event);
   };
+  const configured = settings.models.map(({ model }) => model);
   return {
     control,
     store: {
@@ -64,11 +65,11 @@ export async function httpBackend(
     tools: () => harness.tools(),
     slashCommands: () => slashCommands.map((command) => ({ ...command })),
     providers: () =>
-      vendors.map(({ name, keyVariables, models }) => ({
-        provider: name,
-        default_model: models === undefined ? null : `${name}:${models.default}`,
-        key: keyState(credentials, name, keyVariables),
-        models: staticModels(name, settings.prices).map(({ id, contextTokens, priceUsdPerMillion }) => {
+      vendors.map((vendor) => ({
+        provider: vendor.name,
+        default_model: vendor.models === undefined ? null : `${vendor.name}:${vendor.models.default}`,
+        key: keyState(credentials, vendor.name, vendor.keyVariables),
+        models: knownModels(vendor, configured, settings.prices).map(({ id, contextTokens, priceUsdPerMillion }) => {
           return { id, context_tokens: contextTokens ?? null, usd_per_million: priceUsdPerMillion ?? null };
         }),
       })),

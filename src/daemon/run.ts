@@ -119,8 +119,9 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
     flags,
     offlineAllowed: true,
     isService: true,
+    isOverWire: true,
     foldersNamed: true,
-    plugins: [watch.plugin],
+    watch,
     projectLater: flags.background === true,
     // With these a command could answer for a person.
     ownPaths: [...listen.flatMap((address) => (address.kind === "unix" ? [address.path] : [])), ...access.secretFiles],

@@ -15,7 +15,7 @@ import {
   HookTimedOut,
   note,
 } from "#engine";
-import type { EventPayload } from "#protocol";
+import { type EventPayload, reasonText } from "#protocol";
 import { hostOf, recorded } from "./network-record.ts";
 
 /** Attributes that the hooks of one dispatch may add; what comes beyond is left out. */
@@ -54,8 +54,10 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
       const answer = hook.handle(call);
       return { decision: answer instanceof Promise ? await answer : answer };
     } catch (error) {
-      const failed = messageOf(error);
-      return error instanceof HookTimedOut ? { failed, timeoutMs: error.timeoutMs } : { failed };
+      if (!(error instanceof HookTimedOut)) return { failed: messageOf(error) };
+      const { timeoutMs } = error;
+      const values = { event: hook.event, cmd: hook.name, timeout: timeoutMs / 1000 };
+      return { failed: `${reasonText("HookTimeout", values)} (${messageOf(error)})`, timeoutMs };
     }
   }
 

@@ -8,13 +8,13 @@ import type { Label } from "#protocol";
 import type { DiskView } from "./disk-view.ts";
 import { judgeFileRules, touchedFiles } from "./file-rules.ts";
 import { isCommand, isFileTool, kindOf, namedPaths } from "./known-tools.ts";
+import { bringsContentIn } from "./network-programs.ts";
 import { inFolder, locatedArguments } from "./on-disk.ts";
 import { matchPath } from "./rule-patterns.ts";
 import { evaluateRules, namesKind, parseRule, type Rule, type RuleCall } from "./rules.ts";
 import { isSensitivePath } from "./sensitive-paths.ts";
 import { analyseShell } from "./shell/analysis.ts";
 import { everyCommand } from "./shell/command.ts";
-import { programName } from "./shell/wrappers.ts";
 
 /** What the result of such a call holds whatever the policy says. */
 export async function labelsByNature(call: RuleCall, disk: DiskView): Promise<readonly Label[]> {
@@ -28,7 +28,7 @@ export async function labelsByNature(call: RuleCall, disk: DiskView): Promise<re
     labels.push("private");
     break;
   }
-  if (kind === "command" && usesNetwork(subject)) labels.push("untrusted");
+  if (kind === "command" && bringsContentIn(subject)) labels.push("untrusted");
   return labels;
 }
 
@@ -110,24 +110,4 @@ function parsed(text: string, source: string): Rule {
   if (parsedRules.size >= MAX_PARSED) parsedRules.clear();
   parsedRules.set(text, rule);
   return rule;
-}
-
-const FETCHING_PROGRAMS: ReadonlySet<string> = new Set(
-  (
-    "curl wget http https xh aria2c axel lynx w3m links elinks ftp sftp scp ssh rsync nc ncat netcat socat telnet gh glab " +
-    "hub svn aws gcloud az kubectl yt-dlp"
-  ).split(" "),
-);
-const FETCHING_GIT = new Set(["fetch", "pull", "clone", "ls-remote", "remote", "submodule"]);
-
-/** Whether a command brings content in from elsewhere; one that is not understood may. */
-function usesNetwork(command: string): boolean {
-  const analysis = analyseShell(command);
-  if (!analysis.understood) return true;
-  for (const simple of everyCommand(analysis.commands)) {
-    const name = programName(simple.words);
-    if (FETCHING_PROGRAMS.has(name)) return true;
-    if (name === "git" && simple.words.some((word) => FETCHING_GIT.has(word))) return true;
-  }
-  return false;
 }

@@ -9,6 +9,7 @@ import type { Approver, CallResult, EventBus, Judgement, PermissionAnswer, ToolC
 import { note, refusal, ToolError } from "#engine";
 import { type ApprovalId, type Decision, type EventPayload, type JudgedOn, type Label, reasonText } from "#protocol";
 import { type Binding, type BindingSources, bindApproval, bindingHash, whatChanged } from "./approval-binding.ts";
+import { approvalRequest } from "./approval-request.ts";
 import { confinementText, type SandboxHold } from "./confinement.ts";
 import { type DiskReader, type DiskView, lookAtDisk } from "./disk-view.ts";
 import { createInnerEffects, type InnerEffect, type InnerJudgement, PERSON } from "./inner-effects.ts";
@@ -107,6 +108,7 @@ export function createPermission(options: PermissionOptions): Permission {
         args: call.args,
         summary: summarise(call),
         reason: why,
+        ...approvalRequest(call, options.clock.now() + approver.timeoutMs),
         ...defined({ argv_glob: rule, delegate: options.delegate }),
         ...(personOnly === undefined ? {} : { offers: ["allow_once", "deny"] }),
         ...(personOnly?.steering === undefined ? {} : { steering: [...personOnly.steering] }),
@@ -143,7 +145,8 @@ export function createPermission(options: PermissionOptions): Permission {
       );
     }
     const because = answer.reason === undefined ? "" : ` They said: ${answer.reason}`;
-    return refusal("denied", "PermissionDenied", `The user denied ${tool.label}: ${summarise(call)}.${because}`);
+    const denied = reasonText("PermissionDenied", { tool: tool.label, client: answer.by });
+    return refusal("denied", "PermissionDenied", `${denied} The call was: ${summarise(call)}.${because}`);
   }
 
   /** The rule that the answer has added. */

@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { createDailyFiles } from "./daily-files.ts";
 import { levelOf, parseLogLevels } from "./log-level.ts";
+import { logText } from "./log-text.ts";
 import { createOperationLog, type LogFields } from "./operation-log.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -51,6 +52,13 @@ describe("the log", () => {
     });
     return { log, lines: () => lines.map((line) => JSON.parse(line) as unknown) };
   }
+
+  test("prints a line for people that controls no terminal", () => {
+    const line = `${JSON.stringify({ ts: "2026-01-01T00:00:00.000Z", level: "warn", component: "engine", msg: "a\u009bb", turn: "turn_1", left_ms: 5, why: "two words\n" })}\n`;
+    const text = logText(line);
+    expect(text).toMatch(/^2026-01-01T00:00:00\.000Z WARN {2}engine: a.+b turn=turn_1 left_ms=5 why="two words\\n"\n$/);
+    expect(text).not.toContain("\u009b");
+  });
 
   test("writes one object a line, from the level of its component on", () => {
     const { log, lines } = recorded();

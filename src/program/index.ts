@@ -14,7 +14,6 @@ export {
   tokenFileText,
 } from "#auth";
 export { DEFAULT_PROMPT, promptBlocks } from "#context";
-export { PERMISSION_TIMEOUT_MS } from "#control";
 export {
   type CredentialInfo,
   type CredentialStore,
@@ -63,7 +62,6 @@ export {
   type OpenOptions,
   openProgram,
   projectPlace,
-  userFlags,
 } from "./open.ts";
 export type { Harness, HarnessOptions } from "./options.ts";
 export { loadPolicy, type PolicyFlags } from "./policy-source.ts";
@@ -83,6 +81,7 @@ export {
   PROJECT_FILES,
   problemText,
   soundProject,
+  userFlags,
 } from "./projects.ts";
 export { beginDump, dumpFile, endDump } from "./raw-dump.ts";
 export { chosenSessions, recordedSession, type SessionFlags } from "./recorded-sessions.ts";

@@ -1,27 +1,23 @@
 /** From flags to a running program: configuration, model and store, with the messages a person needs when one is wrong. */
 
-import { readFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import {
-  addAllowRule,
-  applyProject,
-  type LoadedConfig,
-  type PermissionRule,
-  type Project,
-  type Settings,
-} from "#artifacts";
-import { createSerial, defined, paint, visibleLines } from "#base";
+import { applyProject, type LoadedConfig, type PermissionRule, type Project, type Settings } from "#artifacts";
+import { defined, paint, visibleLines } from "#base";
+import { PERMISSION_TIMEOUT_MS } from "#control";
 import { ReasonError } from "#protocol";
 import { createSigner, foldersApart, harnessPaths, machineKeySource, ownFolders, scratchBase } from "#stores";
-import { storeChoice, storeKinds } from "#stores/kinds";
-import { makePrivateDirectory, refusedWorkspace, writePrivateFile } from "#world";
+import { storeChoice, storeKinds, UPGRADING_TEXT } from "#stores/kinds";
+import { refusedWorkspace } from "#world";
 import { assembleHarness } from "./assemble.ts";
+import { type EventWatch, watchEvents } from "./event-watch.ts";
+import { keepRule } from "./keep-rule.ts";
 import { keptHeads } from "./kept-heads.ts";
 import type { Harness, HarnessOptions } from "./options.ts";
 import type { ProgramPorts } from "./ports.ts";
-import { mayHaveProject, namesProject, type ProjectPlace, problemText, soundProject } from "./projects.ts";
+import { mayHaveProject, namesProject, type ProjectPlace, problemText, soundProject, userFlags } from "./projects.ts";
 import { createRawDump } from "./raw-dump.ts";
 import type { RunFlags } from "./run-flags.ts";
+import { type LogFlags, openProgramLog } from "./service-log.ts";
 import type { ReviewFiles, TrustedProject } from "./trusted-project.ts";
 import { undoPlace } from "./undo-place.ts";
 import { configFile, loadConfig } from "./user-config-file.ts";
@@ -29,14 +25,18 @@ import { configFile, loadConfig } from "./user-config-file.ts";
 /** A person at the terminal may take their time; Ctrl-C is always there. */
 const TERMINAL_ANSWER_MS = 24 * 60 * 60 * 1000;
 
+const AUTO_APPROVE_TEXT =
+  "every permission request is approved without asking. Deny rules, plan mode and the sandbox still hold; changes of steering files still ask.";
+
 export interface OpenOptions {
-  readonly flags: RunFlags;
+  readonly flags: RunFlags & LogFlags;
   readonly offlineAllowed: boolean;
   /** Absolute paths. */
   readonly cassette?: NonNullable<HarnessOptions["cassette"]>;
   /** Puts files of the project to somebody who reads them. Absent where nobody can be asked. */
   readonly review?: ReviewFiles;
-  readonly plugins?: HarnessOptions["plugins"];
+  /** Of a log that is open already; default: one that is opened with the program. */
+  readonly watch?: EventWatch;
   /** The project of the default folder is looked at when a session is opened there, not before: its files may not be acked. */
   readonly projectLater?: boolean;
   /** Clients come and go over a wire: questions wait for a person, but not for ever. */
@@ -45,8 +45,8 @@ export interface OpenOptions {
   readonly foldersNamed?: boolean;
   /** Files of the program that commands must not see, besides the usual ones. */
   readonly ownPaths?: readonly string[];
-  /** How long a question waits for its answer; default: as long as a person at the terminal may want. */
-  readonly answerMs?: number;
+  /** Questions go over a wire and wait for `permission_timeout`; default: as long as a person at the terminal may want. */
+  readonly isOverWire?: boolean;
   /** Values that conditions see as `ctx`, in every session. */
   readonly context?: NonNullable<HarnessOptions["context"]>;
 }
@@ -80,8 +80,8 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
       terminal.err(text(`${paint(terminal, "yellow", `warning: ${visibleLines(warning)}`)}\n`));
     }
   }
+  const { plugin } = options.watch ?? watchEvents(await openProgramLog(ports, settings.log, flags));
   const named = flags.model ?? env.HARNESS_MODEL;
-  const rulesInOrder = createSerial();
   const scratch = scratchBase(env);
   const key = machineKeySource(env);
   const { isDurable } = storeKinds[store];
@@ -94,17 +94,18 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
     ...defined({ scratch }),
     offlineAllowed,
     scenarioFile: (name) => scenarioFile(ports, name),
-    store: storeChoice(store, { workspace, env, key }),
+    store: storeChoice(store, { workspace, env, key, onUpgrade: () => terminal.err(UPGRADING_TEXT) }),
     signer: createSigner(() => harnessPaths(env).configDir),
     ...(isDurable ? { heads: keptHeads(ports, key, settings.audit) } : {}),
     undo: !isDurable || flags.undo === "off" || cassette !== undefined ? "off" : undoPlace(ports),
     autoApprove: flags.autoApprove === true,
-    ...(options.isService === true
-      ? { waitsForHumans: true }
-      : { permissionTimeoutMs: options.answerMs ?? TERMINAL_ANSWER_MS }),
+    ...(options.isService === true ? { waitsForHumans: true } : {}),
+    permissionTimeoutMs:
+      options.isOverWire === true ? (settings.permissionTimeoutMs ?? PERMISSION_TIMEOUT_MS) : TERMINAL_ANSWER_MS,
     projects: projectsOf(ports, place, workspace, options.projectLater === true ? undefined : opened, options),
     args: ["harness", ...ports.args],
-    ...defined({ plugins: options.plugins, ownPaths: options.ownPaths }),
+    plugins: [plugin],
+    ...defined({ ownPaths: options.ownPaths }),
     checkToken: async (token) => {
       // Only a daemon has clients with tokens; their inputs can wait in a session that is gone on with here.
       const [{ createTokenRecords, tokenValidity }, { stateDir }] = [await import("#auth"), harnessPaths(env)];
@@ -112,9 +113,11 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
     },
     ...defined({ context: options.context }),
     traceCall: createRawDump(ports),
-    keepRule: (rule) => rulesInOrder(() => keepRule(ports, userFlags(flags).config, rule)),
+    keepRule: (rule) => keepRule(configFile(ports, userFlags(flags).config), clock, rule),
     ...defined({ model: named, cassette }),
   });
+  if (flags.autoApprove === true)
+    terminal.err(`${paint(terminal, "yellow", "--auto-approve:")} ${AUTO_APPROVE_TEXT}\n`);
   if (harness.offline) {
     const how =
       "Store a key with harness creds add, set ANTHROPIC_API_KEY or another one, or name a model with --model.";
@@ -196,14 +199,6 @@ export function projectPlace({ config, cwd, allowedDomain, project }: Partial<Ru
   };
 }
 
-/** The flags without a `-c` that names the project. */
-export function userFlags<Flags extends Pick<RunFlags, "config">>({
-  config,
-  ...flags
-}: Flags): Omit<Flags, "config"> & Pick<RunFlags, "config"> {
-  return config === undefined || namesProject(config) ? flags : { ...flags, config };
-}
-
 /** Configuration file, then the project, then flags; later wins, deny rules add up. */
 export async function loadSettings(
   ports: ProgramPorts,
@@ -242,19 +237,6 @@ function sandboxMode(
   user: Settings["sandbox"],
 ): Settings["sandbox"] {
   return project === "required" ? "required" : (flag ?? user);
-}
-
-/** Writes an allow rule into the user's configuration file, which need not be there yet. Resolves when the disk has it. */
-async function keepRule(ports: ProgramPorts, named: string | undefined, rule: string): Promise<string> {
-  const file = configFile(ports, named);
-  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "";
-    throw error;
-  });
-  const added = await addAllowRule(file, text, rule);
-  makePrivateDirectory(dirname(file));
-  writePrivateFile(file, added, { durable: true });
-  return file;
 }
 
 /** A plain word is a scenario that ships with the program, anything else a path. */

@@ -22,7 +22,7 @@ import { harnessCache } from "#stores";
 import { createSystemRandom } from "#world";
 import type { BuildInfo } from "./build-info.ts";
 import type { ProjectPorts } from "./ports.ts";
-import type { ContextValues } from "./run-flags.ts";
+import type { ContextValues, RunFlags } from "./run-flags.ts";
 
 /** The policy of whoever runs the machine. */
 const ADMIN_POLICY = "/etc/harness/policy.md";
@@ -63,6 +63,14 @@ export function namesProject(config: string): boolean {
   if (extension === ".toml") return false;
   const detail = `--config takes a project file (.md, .yaml) or a configuration file (.toml), not '${config}'`;
   throw new ReasonError("UsageInvalid", { detail });
+}
+
+/** The flags without a `-c` that names the project. */
+export function userFlags<Flags extends Pick<RunFlags, "config">>({
+  config,
+  ...flags
+}: Flags): Omit<Flags, "config"> & Pick<RunFlags, "config"> {
+  return config === undefined || namesProject(config) ? flags : { ...flags, config };
 }
 
 /** Whether there is anything to load: a cheap look, so that a plain folder costs nothing. */

@@ -3,12 +3,21 @@
 import { join } from "node:path";
 import type { LogSettings } from "#artifacts";
 import { defined } from "#base";
-import { createDailyFiles, createOperationLog, type LogLevels, type OperationLog, parseLogLevels } from "#logs";
+import {
+  createDailyFiles,
+  createOperationLog,
+  LOG_FORMATS,
+  type LogFormat,
+  type LogLevels,
+  logText,
+  type OperationLog,
+  parseLogLevels,
+} from "#logs";
 import { ReasonError } from "#protocol";
 import { harnessPaths } from "#stores/keys";
 import { type EventWatch, watchEvents } from "./event-watch.ts";
-import { userFlags } from "./open.ts";
 import type { ProgramPorts } from "./ports.ts";
+import { userFlags } from "./projects.ts";
 import type { RunFlags } from "./run-flags.ts";
 import { loadConfig } from "./user-config-file.ts";
 
@@ -25,6 +34,7 @@ export async function openServiceLog(
 
 export interface LogFlags {
   readonly logLevel?: string;
+  readonly logFormat?: string;
   readonly logToStderr?: boolean;
 }
 
@@ -33,7 +43,7 @@ export function logFolder(env: ProgramPorts["env"]): string {
 }
 
 /** Rejects with RedactionFailed: without it there is no log. Throws UsageInvalid for a level that is none. */
-async function openProgramLog(
+export async function openProgramLog(
   ports: Pick<ProgramPorts, "env" | "clock" | "outward" | "terminal">,
   settings: LogSettings,
   flags: LogFlags,
@@ -46,7 +56,9 @@ async function openProgramLog(
     clock,
     ...defined({ keepDays: settings.keepDays, maxMb: settings.maxMb }),
   });
-  const sinks = flags.logToStderr === true ? [files.write, terminal.err] : [files.write];
+  const format = formatOf(env.HARNESS_LOG_FORMAT, flags.logFormat);
+  const print = (line: string): void => terminal.err(format === "json" ? line : logText(line));
+  const sinks = flags.logToStderr === true ? [files.write, print] : [files.write];
   // Several processes write to one file.
   return createOperationLog({ clock, levels, clean: value, sinks, always: { pid: process.pid } });
 }
@@ -61,10 +73,19 @@ function levelsOf(settings: LogSettings, variable: string | undefined, flag: str
     if (text === undefined || text === "") continue;
     const given = parseLogLevels(text);
     if (given === undefined) {
-      const detail = `${name}: '${text.slice(0, 100)}' is no level. Write one of trace, debug, info, warn, error, off, or component=level, separated by commas.`;
+      const detail = `${name}: '${text.slice(0, 100)}' is not a level. Write one of trace, debug, info, warn, error, off, or component=level, separated by commas.`;
       throw new ReasonError("UsageInvalid", { detail });
     }
     levels = { level: given.level ?? levels.level, components: { ...levels.components, ...given.components } };
   }
   return levels;
+}
+
+/** Of what is printed: the files are JSON lines. */
+function formatOf(variable: string | undefined, flag: string | undefined): LogFormat {
+  const [name, text] = flag === undefined ? ["HARNESS_LOG_FORMAT", variable || "text"] : ["--log-format", flag];
+  const format = LOG_FORMATS.find((known) => known === text);
+  if (format !== undefined) return format;
+  const detail = `${name}: '${text.slice(0, 100)}' is not a format of the log. Write text or json.`;
+  throw new ReasonError("UsageInvalid", { detail });
 }

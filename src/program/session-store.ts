@@ -19,6 +19,7 @@ import {
   type StoreKindName,
   storeChoice,
   storeKinds,
+  UPGRADING_TEXT,
 } from "#stores/kinds";
 import { keptHeads } from "./kept-heads.ts";
 import type { ProgramPorts } from "./ports.ts";
@@ -77,8 +78,9 @@ export function logOf(store: StoreKindName, folder: string): StoreFlags {
 }
 
 /** The log that the flags name. */
-function storeOf({ env, cwd }: ProgramPorts, { store, root = "." }: StoreFlags): StoreChoice {
-  return storeChoice(store, { workspace: resolve(cwd, root), env, key: machineKeySource(env) });
+function storeOf({ env, cwd, terminal }: ProgramPorts, { store, root = "." }: StoreFlags): StoreChoice {
+  const onUpgrade = (): void => terminal.err(UPGRADING_TEXT);
+  return storeChoice(store, { workspace: resolve(cwd, root), env, key: machineKeySource(env), onUpgrade });
 }
 
 /** The last known heads of the log that the flags name. Opens no log; asks for the machine key only when a head is there. */

@@ -3,7 +3,7 @@ import { row } from "./command-row.ts";
 
 export const answerCommands = {
   AnswerPermission: row({
-    text: "Answers a PermissionRequested. The first answer counts.",
+    text: "Answers a PermissionRequested. The first answer counts; a later one is recorded as AnswerTooLate and changes nothing.",
     params: ({ z, session, callId, decision }) => ({
       session,
       call_id: callId,

@@ -10,6 +10,7 @@ import {
   judgement,
   sha256,
   step,
+  toolClass,
   turn,
   where,
 } from "./event-fields.ts";
@@ -32,6 +33,13 @@ export const decisionEvents = {
     args: z.unknown(),
     summary: z.string().describe("One line a person can decide on."),
     reason: z.string().describe("Why it asks: the rule or default, and where it is written."),
+    request_id: callId.optional().describe("What an answer names: the id of the call."),
+    action: z.string().optional().describe("What would be done: the canonical name of the tool."),
+    scope: z.string().optional().describe("Where: path:src/a.ts, host:example.com, folder:. for a command, or call."),
+    class: toolClass
+      .optional()
+      .describe("How grave it is: that of the tool, and sensitive for a command with effects on the network."),
+    expires_at: z.iso.datetime().optional().describe("Without an answer by then it is denied."),
     argv_glob: z.string().optional().describe("The rule that allow_argv_glob would add."),
     delegate: delegate.optional().describe("Who asks, when it is not the root agent."),
     confinement: confinement
@@ -60,6 +68,12 @@ export const decisionEvents = {
       .optional()
       .describe("What a yes has given: single use for a call; dispatch checks it."),
   }).describe("A permission request was answered."),
+  AnswerTooLate: wire({
+    turn,
+    call_id: callId,
+    decision,
+    by: idSchema(ClientId).describe("The client that answered."),
+  }).describe("Somebody answered a permission request that was settled already. It changes nothing."),
   QuestionAsked: wire({
     turn,
     call_id: callId,

@@ -137,9 +137,23 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
   CompactionTriggered: [{ turn, boundary: 5, summary: "s" }, { boundary: 1.5 }],
   CostIncremented: [{ turn, step: 1, provider: "p", model: "m", usage, cost_usd: 0.1 }, { cost_usd: -1 }],
   PermissionRequested: [
-    { turn, call_id, name: "exec", label: "Bash", args: {}, summary: "ls", reason: "default", argv_glob: "Bash(ls)" },
-    { summary: undefined },
+    {
+      ...{
+        turn,
+        call_id,
+        name: "exec",
+        label: "Bash",
+        args: {},
+        summary: "ls",
+        reason: "default",
+        argv_glob: "Bash(ls)",
+      },
+      ...{ request_id: call_id, action: "exec", scope: "folder:.", class: "sensitive" },
+      expires_at: "2026-01-01T00:00:00.000Z",
+    },
+    { class: "grave" },
   ],
+  AnswerTooLate: [{ turn, call_id, decision: "deny", by: `cli_${ULID}` }, { by: "somebody" }],
   PermissionAnswered: [
     {
       turn,

@@ -35,7 +35,14 @@ export { ApprovalId, CallId, ClientId, LogId, SessionId, TokenId, TurnId } from 
 export { createIdMint, type IdMint } from "./mint.ts";
 export { type Reason, ReasonError, reasons, reasonText } from "./reasons.ts";
 export { SET_CONTEXT_DEED } from "./session-commands.ts";
-export { type OpenedSession, type SessionInfo, type StoredSession, sessionInfoOf } from "./session-info.ts";
+export {
+  type ClientTransport,
+  type LastSeen,
+  type OpenedSession,
+  type SessionInfo,
+  type StoredSession,
+  sessionInfoOf,
+} from "./session-info.ts";
 export { parseSlash, type SlashWord, slashCommands, slashUsage, wordOf } from "./slash-commands.ts";
 export { SOCKET_PROTOCOL, socketProtocols, tokensInProtocols } from "./socket-token.ts";
 export { storeFailure } from "./store-failure.ts";

@@ -2,6 +2,17 @@
 import { defined } from "#base";
 import type { SessionId } from "./ids.ts";
 
+/** How a client reaches the engine. */
+export type ClientTransport = "in-process" | "stdio" | "http" | "websocket";
+
+/** Who sent the last command to a session. */
+export interface LastSeen {
+  readonly transport: ClientTransport;
+  readonly name?: string;
+  /** RFC 3339. */
+  readonly at: string;
+}
+
 export interface SessionInfo {
   readonly id: string;
   readonly working_dir: string;
@@ -14,6 +25,10 @@ export interface SessionInfo {
   readonly activity?: "idle" | "running" | "waiting" | "ending";
   /** Clients that are told of its events. */
   readonly attached: number;
+  /** Of the client that was last heard from, where the session is open: its wire, what it calls itself, and when. */
+  readonly transport?: ClientTransport;
+  readonly client_name?: string;
+  readonly last_seen_at?: string;
   readonly turn?: string;
   readonly created_at: string;
   readonly updated_at: string;
@@ -36,6 +51,7 @@ export interface StoredSession
 /** What an engine knows of one that it has open. */
 export interface OpenedSession extends Pick<SessionInfo, "activity" | "model" | "attached" | "turn"> {
   readonly id: SessionId;
+  readonly lastSeen?: LastSeen;
 }
 
 export function sessionInfoOf(stored: StoredSession, open: OpenedSession | undefined): SessionInfo {
@@ -48,7 +64,12 @@ export function sessionInfoOf(stored: StoredSession, open: OpenedSession | undef
     state: stored.state,
     ...defined({ activity: open?.activity }),
     attached: open?.attached ?? 0,
-    ...defined({ turn: open?.turn }),
+    ...defined({
+      transport: open?.lastSeen?.transport,
+      client_name: open?.lastSeen?.name,
+      last_seen_at: open?.lastSeen?.at,
+      turn: open?.turn,
+    }),
     created_at: stored.createdAt,
     updated_at: stored.updatedAt,
     pinned: stored.pinned,

@@ -8,6 +8,7 @@ import { inSeconds } from "./failure.ts";
 import type { HttpClient } from "./http.ts";
 import { type ModelFacts, modelFacts } from "./model-facts.ts";
 import { longestPrefix, type Price } from "./prices.ts";
+import type { Vendor } from "./vendors.ts";
 
 export const CATALOG_TTL_MS = 60 * 60 * 1000;
 const CATALOG_TIMEOUT_MS = 20_000;
@@ -91,6 +92,25 @@ export function staticModels(vendor: string, prices?: PriceOverrides): ModelInfo
     .map(({ prefix, contextTokens, maxOutputTokens }) => {
       return describe(vendor, { name: prefix, contextTokens, maxOutputTokens }, prices);
     });
+}
+
+/** As `staticModels`, with those that the vendor's row and the user's configuration name; each once. */
+export function knownModels(vendor: Vendor, configured: readonly string[], prices?: PriceOverrides): ModelInfo[] {
+  const own = `${vendor.name}:`;
+  const named = [
+    ...Object.values(vendor.models ?? {}),
+    ...configured.filter((id) => id.startsWith(own)).map((id) => id.slice(own.length)),
+  ];
+  const models = new Map(staticModels(vendor.name, prices).map((model) => [model.id, model]));
+  for (const name of named) {
+    const id = `${own}${name}`;
+    if (models.has(id)) continue;
+    models.set(
+      id,
+      describe(vendor.name, { ...longestPrefix(modelFacts, name, (row) => row.vendor === vendor.name), name }, prices),
+    );
+  }
+  return [...models.values()];
 }
 
 function describe(vendor: string, model: ListedModel, prices?: PriceOverrides): ModelInfo {

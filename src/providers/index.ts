@@ -1,5 +1,5 @@
 /** Model providers: two wire families, vendors as data, and the wrappers that retry, limit and fall back. */
-export { type CatalogCache, staticModels } from "./catalog.ts";
+export { type CatalogCache, knownModels, staticModels } from "./catalog.ts";
 export { costUsd } from "./cost.ts";
 export { createProvider, type ModelConfig } from "./create.ts";
 export { createHeldKeys } from "./held-keys.ts";

@@ -227,4 +227,4 @@ const DATE = /^\d{4}-\d\d-\d\d/;
 const CAMEL = /^[A-Za-z][a-z]+(?:[A-Z][a-z]{2,})*$/;
 const LEAST_ID_CHARS = 30;
 /** An id of ours names something; it opens nothing. */
-const OWN_ID = /^(?:sess|turn|call|client|log|tok|item|appr)_[0-9A-HJKMNP-TV-Z]{26}$/;
+const OWN_ID = /^(?:sess|turn|call|cli|log|tok|item|appr)_[0-9A-HJKMNP-TV-Z]{26}$/;

@@ -52,8 +52,9 @@ describe("redactJson", () => {
     const value = {
       password: "",
       secret: "$VAULT_SECRET",
-      token: null,
+      api_token: null,
       session_id: "sess_01JD3V8Z6Q5R4T3W2Y1X0ABCDE",
+      token: "cli_01JD3V8Z6Q5R4T3W2Y1X0ABCDE",
       max_tokens: 4096,
       schema: { properties: { password: { type: "string" } } },
     };

@@ -38,8 +38,8 @@ const expiries: { readonly [Kind in EventKind]?: Expiry } = {
     replace: { restored: [{ path: EXPIRED_CONTENT, what: EXPIRED_CONTENT }], conflicts: [], failed: [] },
   },
   PermissionRequested: {
-    keep: ["turn", "call_id", "name", "label", "reason", "delegate"],
-    replace: { args, summary: EXPIRED_CONTENT },
+    keep: ["turn", "call_id", "name", "label", "reason", "delegate", "request_id", "action", "class", "expires_at"],
+    replace: { args, summary: EXPIRED_CONTENT, scope: EXPIRED_CONTENT },
   },
   QuestionAsked: { keep: ["turn", "call_id", "delegate"], replace: { question: EXPIRED_CONTENT } },
   QuestionAnswered: { keep: ["turn", "call_id", "by"], replace: { answer: EXPIRED_CONTENT } },

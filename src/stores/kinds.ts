@@ -15,7 +15,12 @@ export interface StoreSite {
   readonly workspace: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly key: () => MachineKey;
+  /** Called before a log of an older version is brought to this one, which can take a while. */
+  readonly onUpgrade?: () => void;
 }
+
+/** What people read while a log is brought to this version. */
+export const UPGRADING_TEXT = "Database is upgrading…\n";
 
 export interface StoreKind<Options> {
   /** Whether sessions outlive the process: only such a log has known heads, undo, and commands that read it. */
@@ -30,14 +35,14 @@ export interface StoreKind<Options> {
 }
 
 export const storeKinds = {
-  sqlite: defineKind<{ readonly path: string; readonly key: () => MachineKey }>({
+  sqlite: defineKind<{ readonly path: string; readonly key: () => MachineKey; readonly onUpgrade?: () => void }>({
     isDurable: true,
     isInWorkspace: false,
-    options: ({ env, key }) => ({ path: harnessPaths(env).sessionsDb, key }),
+    options: ({ env, key, onUpgrade }) => ({ path: harnessPaths(env).sessionsDb, key, ...defined({ onUpgrade }) }),
     files: ({ path }) => ["", "-wal", "-shm", "-journal"].map((suffix) => resolve(path) + suffix),
-    async open({ path, key }, evidence) {
+    async open({ path, key, onUpgrade }, evidence) {
       const { openSqliteStore } = await import("./sqlite/store.ts");
-      return openSqliteStore({ path, key: key(), ...evidence });
+      return openSqliteStore({ path, key: key(), ...defined({ onUpgrade }), ...evidence });
     },
   }),
   jsonl: defineKind<{ readonly root: string }>({

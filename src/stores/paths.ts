@@ -1,5 +1,6 @@
 /** Where the program keeps its files, by the XDG base directory rules. Computes paths only; creates nothing. */
 import { isAbsolute, join } from "node:path";
+import { ReasonError } from "#protocol";
 
 const APPLICATION = "harness";
 
@@ -73,7 +74,8 @@ function applicationFolder(
 function homeOf(env: Readonly<Record<string, string | undefined>>, wanted: string): string {
   const home = env.HOME || env.USERPROFILE;
   if (home === undefined || !isAbsolute(home)) {
-    throw new Error(`neither ${wanted} nor HOME is an absolute path; set one of them`);
+    const detail = `neither ${wanted} nor HOME is an absolute path, so there is no place for the files of this program; set HOME`;
+    throw new ReasonError("ConfigInvalid", { detail });
   }
   return home;
 }

@@ -102,6 +102,6 @@ test("goes to standard error as well when that is asked for", async () => {
   const busy = await home.start();
   const { code, err } = await home.daemon("run", "--log-to-stderr");
   expect(code).toBe(1);
-  expect(err).toContain('"msg":"stage","stage":"begin"');
+  expect(err).toMatch(/ INFO {2}daemon: stage pid=\d+ stage=begin /);
   expect(err).toContain(`another one has the socket (process ${busy})`);
 });

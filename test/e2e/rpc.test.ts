@@ -45,6 +45,19 @@ const turn = (rpc: RpcProcess, threadId: string, input: string) =>
   rpc.result("turn.start", { threadId, input: text(input) });
 const newThread = async (rpc: RpcProcess): Promise<string> => (await rpc.result("thread.create", {})).thread.threadId;
 
+test("permission_timeout of the configuration is how long a request waits, and --auto-approve says what it does", async () => {
+  home.configure("permission_timeout = 7200\n");
+  const rpc = await open();
+  await turn(rpc, await newThread(rpc), "write");
+  const asked = await rpc.notification("approval.requested");
+  expect(asked).toMatchObject({ action: "fs.write", scope: "path:out.txt", class: "mutating" });
+  expect(Date.parse(asked.expiresAt) - Date.now()).toBeGreaterThan(3_600_000);
+  expect(rpc.err()).not.toContain("--auto-approve");
+  const approving = await open("--auto-approve");
+  const said = "--auto-approve: every permission request is approved without asking.";
+  await expect.poll(() => approving.err(), { timeout: 60_000 }).toContain(said);
+});
+
 describe("threads and turns", () => {
   test("a thread is created, answers a turn, is listed and read again after a restart", async () => {
     const rpc = await open();
@@ -173,7 +186,10 @@ describe("items and approvals", () => {
     expect(done[4].data).toMatchObject({ path: "out.txt" });
     const started = items.filter(({ method }) => method === "item.started").map(({ params }) => params.item.itemId);
     expect(started.toSorted()).toEqual(done.map(({ itemId }) => itemId).toSorted());
-    expect((await rpc.request("approval.respond", { requestId, decision: "once" })).error?.code).toBe(-32004);
+    // Settled already: recorded as too late, and nothing comes of it.
+    expect(await rpc.result("approval.respond", { requestId, decision: "once" })).toEqual({ ok: true });
+    const nobody = { requestId: `call_${"0".repeat(26)}`, decision: "once" };
+    expect((await rpc.request("approval.respond", nobody)).error?.code).toBe(-32004);
     expect(await rpc.end()).toBe(0);
   });
 

@@ -23,11 +23,14 @@ import {
 import { createSystemClock } from "#world";
 import { createOutward } from "../../src/cli/outward.ts";
 import { httpBackend } from "../../src/daemon/backend.ts";
+import type { Health } from "../../src/program/options.ts";
 import { createHarnessRig, type HarnessRig, type RigOptions } from "./harness-rig.ts";
 import type { MockReply } from "./mock-reply.ts";
 import { type RigClaims, wholeClaims } from "./token-claims.ts";
 
 export interface HttpRigOptions extends RigOptions {
+  /** What the parts of the program say of themselves instead. */
+  readonly health?: Partial<Health>;
   readonly limits?: Partial<HttpLimits>;
   readonly allowedOrigins?: readonly string[];
   /** Of the server's heartbeat; default: real. */
@@ -95,7 +98,7 @@ export interface HttpRig extends HarnessRig {
 }
 
 export async function createHttpRig(replies: readonly MockReply[], options: HttpRigOptions = {}): Promise<HttpRig> {
-  const { limits, allowedOrigins, serverClock, desk, tls, phaseOf, authenticate: given, ...rest } = options;
+  const { limits, allowedOrigins, serverClock, desk, tls, phaseOf, authenticate: given, health, ...rest } = options;
   const rig = await createHarnessRig(replies, { checkToken: async () => undefined, ...rest });
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "harness-http-")));
   const socketPath = join(folder, "control.sock");
@@ -112,7 +115,7 @@ export async function createHttpRig(replies: readonly MockReply[], options: Http
   const server = await startHttpServer({
     backend: await httpBackend(
       { clock, build, credentials: createHeldKeys({}), outward },
-      rig.harness,
+      { ...rig.harness, health: () => ({ ...rig.harness.health(), ...health }) },
       defaultSettings,
     ),
     authenticate: given ?? authenticate,

@@ -39,7 +39,7 @@ export function openDatabase(options: DatabaseOptions): SqliteDatabase {
     if (db.prepare("PRAGMA journal_mode").pluck().get() !== "wal") enterWal(db);
     db.prepare("PRAGMA synchronous = FULL").run();
     db.prepare(`PRAGMA cache_size = -${PAGE_CACHE_KIB}`).run();
-    migrate(db, options.path, options.clock);
+    migrate(db, options);
   });
 }
 
@@ -47,6 +47,8 @@ export interface DatabaseOptions {
   readonly path: string;
   readonly clock: Pick<Clock, "now">;
   readonly key: MachineKey;
+  /** Called before a log of an older version is brought to this one, which can take a while. */
+  readonly onUpgrade?: () => void;
 }
 
 /**
@@ -192,8 +194,9 @@ export function writeGroups(db: SqliteDatabase): WriteGroups {
   };
 }
 
-function migrate(db: SqliteDatabase, path: string, clock: Pick<Clock, "now">): void {
+function migrate(db: SqliteDatabase, { path, clock, onUpgrade }: DatabaseOptions): void {
   if (pendingMigrations(db, path).length === 0) return;
+  if (readLedger(db).length > 0) onUpgrade?.();
   db.transaction(() => {
     db.exec(LEDGER_SQL);
     // Asked again under the write lock: another process may have migrated in the meantime.

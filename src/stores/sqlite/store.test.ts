@@ -53,6 +53,19 @@ describe("the file", () => {
     db.close();
   });
 
+  it("tells when it is brought to this version, and not when it is new or current", () => {
+    const upgrades: string[] = [];
+    const opened = () => openDatabase({ path, clock, key, onUpgrade: () => void upgrades.push(path) });
+    opened().close();
+    expect(upgrades).toEqual([]);
+    const db = opened();
+    db.exec("DROP TABLE snapshot_pieces; DROP TABLE snapshots; DELETE FROM schema_migrations WHERE version >= 3");
+    db.close();
+    opened().close();
+    opened().close();
+    expect(upgrades).toEqual([path]);
+  });
+
   it("keeps its events when closed and opened again", async () => {
     const before = await open();
     await before.create(newSession(1));

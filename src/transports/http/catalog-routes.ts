@@ -19,7 +19,7 @@ export const catalogRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/v1/health",
-    summary: "Liveness, version, state of each part and counters",
+    summary: "Liveness, version, state of each part and counters; degraded when a part does not work",
     handshake: false,
     answers: { 200: "{ status, version, … }" },
     handle: async ({ health }) => ({ status: 200, body: await health() }),

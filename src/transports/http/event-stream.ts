@@ -45,6 +45,8 @@ export async function openEventStream(options: EventStreamOptions): Promise<void
   const client = control.connect({
     id: principal.id,
     identityClass: principal.claims.identity_class,
+    transport: "http",
+    ...defined({ name: principal.name }),
     interactive: true,
     ready: () => outbox.ready(),
     replayed: options.replayed,

@@ -16,6 +16,7 @@ export interface Principal {
   /** Of the client that the request names, or of one for this request alone. */
   readonly id: ClientId;
   readonly claims: Claims;
+  readonly name: string | undefined;
   /** Every command of every wire goes through here, and nowhere else are claims held against it. */
   submit<Kind extends CommandKind>(command: CommandOf<Kind>, through?: ControlClient): Promise<Reply<Kind>>;
   /** For what is done without a command of its own: as if it were this one. Without a session: for a new one. Throws TokenScope. */
@@ -31,8 +32,8 @@ export interface Principal {
 }
 
 export interface Principals {
-  /** `named`: the client that the request says it is. */
-  of(claims: Claims, named?: string): Principal;
+  /** `named`: the client that the request says it is; `name`: what it calls itself. */
+  of(claims: Claims, named?: string, name?: string): Principal;
   /** Tokens that have shaken hands. */
   readonly size: number;
 }
@@ -52,16 +53,17 @@ export function createPrincipals(control: Control, limit: number): Principals {
   }
 
   return {
-    of(claims, named) {
+    of(claims, named, name) {
       const token = `${claims.identity_class} ${claims.jti}`;
       if (shaken.has(token)) keep(shaken, token, true, limit);
       const known = named === undefined ? undefined : clientNamed(named, token);
       let own = known;
       const sender = (): ControlClient => {
-        own ??= control.connect(clientOf(claims));
+        own ??= control.connect({ ...clientOf(claims), ...defined({ name }) });
         return own;
       };
       return {
+        name,
         get id() {
           return sender().id;
         },
@@ -92,7 +94,7 @@ export function createPrincipals(control: Control, limit: number): Principals {
 }
 
 function clientOf(claims: Claims): ClientOptions {
-  return { identityClass: claims.identity_class, interactive: false, token: inputToken(claims) };
+  return { identityClass: claims.identity_class, interactive: false, transport: "http", token: inputToken(claims) };
 }
 
 /** As the one that was used last; the first ones go beyond the limit. */

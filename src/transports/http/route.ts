@@ -18,7 +18,7 @@ export interface HttpBackend {
   /** For one walk through the log of a session: events as they may be told today. */
   readonly replayed: () => (event: Event) => Event;
   /** How parts of the program are that are not the server's own. */
-  subsystems(): Promise<Readonly<Record<string, unknown>>>;
+  subsystems(): Promise<Readonly<Record<string, object>>>;
   tools(): readonly Tool[];
   providers(): readonly Readonly<Record<string, unknown>>[];
   /** Namespaces that CustomCommands can be sent to, and the commands of this program's own faces. */

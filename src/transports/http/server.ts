@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import { type ConfirmationChannel, checkOrigin, phaseOf, preflightAnswer, presentedToken, type TokenDesk } from "#auth";
-import type { Clock } from "#base";
+import { type Clock, visibleLine } from "#base";
 import { requireSeen } from "#control";
 import { ReasonError, SessionId, SOCKET_PROTOCOL } from "#protocol";
 import { type Authenticate, type PresentedToken, refusalOf, requireClaims } from "./access.ts";
@@ -27,6 +27,7 @@ import { createFraming } from "./wire-event.ts";
 
 /** Of a path that an observer is told. */
 const TOLD_PATH_CHARS = 200;
+const CLIENT_NAME_CHARS = 200;
 /** How long connections may take to go when the server closes. */
 const CLOSE_GRACE_MS = 500;
 
@@ -107,13 +108,14 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
 
   async function health(): Promise<Readonly<Record<string, unknown>>> {
     const open = control.sessions();
+    const subsystems = await backend.subsystems();
     return {
-      status: isStopping ? "stopping" : "ok",
+      status: isStopping ? "stopping" : Object.values(subsystems).some(isFailing) ? "degraded" : "ok",
       version: backend.version,
       service: "harness",
       uptime_ms: Math.round(clock.monotonicMs() - startMs),
       sessions: { open: open.length, running: open.filter(({ activity }) => activity !== "idle").length },
-      subsystems: await backend.subsystems(),
+      subsystems,
       transport_status: {
         stdio: "one process each (harness rpc)",
         http: opened.map(({ listener }) => listener.channel),
@@ -134,7 +136,11 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     const open = listener.channel === "unix" ? openRoute(method, path) : undefined;
     if (open !== undefined) return { matched: open };
     const presented = tokenOf(listener, request);
-    const principal = principals.of(await requireClaims(authenticate, presented), namedClient(request));
+    const principal = principals.of(
+      await requireClaims(authenticate, presented),
+      namedClient(request),
+      clientName(request),
+    );
     const matched = matchRoute(method, path, table);
     if (matched.route.isOpen)
       throw new ReasonError("NotAllowed", { detail: "Tokens are asked for on the Unix socket." });
@@ -234,6 +240,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
         principalOf: (current) => principals.of(current),
         check,
         claims,
+        name: clientName(request),
         presented,
         clock,
         encode: framing.socket,
@@ -336,6 +343,16 @@ function tokenOf(listener: Listener, request: IncomingMessage): PresentedToken |
 /** Of an earlier handshake; what is not the id of one names nobody. */
 function namedClient({ headers }: IncomingMessage): string | undefined {
   return headers[CLIENT_HEADER]?.toString();
+}
+
+function isFailing(part: object): boolean {
+  return "state" in part && (part.state === "failing" || part.state === "failed");
+}
+
+/** For people who look at sessions; anybody can claim it. */
+function clientName({ headers }: IncomingMessage): string | undefined {
+  const name = headers["user-agent"];
+  return name === undefined ? undefined : visibleLine(name.slice(0, CLIENT_NAME_CHARS));
 }
 
 /** Whoever can open the Unix socket is its owner. */

@@ -15,6 +15,8 @@ export async function answerOfTurn(
   const watcher = backend.control.connect({
     id: principal.id,
     identityClass: principal.claims.identity_class,
+    transport: "http",
+    ...defined({ name: principal.name }),
     interactive: false,
     onEvent(event: Event) {
       collector.add(event);

@@ -42,6 +42,8 @@ export interface WebSocketOptions {
   /** The claims as they are now; rejects when the token does not hold any more. */
   readonly check: () => Promise<Claims>;
   readonly claims: Claims;
+  /** What the client calls itself. */
+  readonly name: string | undefined;
   readonly presented: PresentedToken;
   readonly clock: Pick<Clock, "now">;
   readonly encode: (event: Event) => string;
@@ -118,6 +120,8 @@ export function serveWebSocket(options: WebSocketOptions): void {
   const client = control.connect({
     identityClass: claims.identity_class,
     interactive: true,
+    transport: "websocket",
+    ...defined({ name: options.name }),
     token: inputToken(claims),
     ready: () => outbox.ready(),
     replayed,

@@ -12,7 +12,7 @@ export interface MethodContext {
   readonly client: ControlClient;
   readonly store: ThreadStore;
   readonly threads: OpenThreads;
-  readonly projection: Pick<Projection, "openApprovals">;
+  readonly projection: Pick<Projection, "askedIn">;
   /** Absolute; where threads work that name no other folder. */
   readonly directory: string;
   readonly version: string;

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
+import { visibleLine } from "#base";
 import type { Redaction, SessionMeta } from "#engine";
 import { CallId, type Event, orderKey, ReasonError, type SessionId } from "#protocol";
 import { buildHandshake, commands } from "#protocol/schemas";
@@ -33,8 +34,9 @@ const initialize = method({
     view: z.enum(views).default("items"),
   }),
   lane: unordered,
-  run({ version, show, client }, { view }) {
+  run({ version, show, client }, { view, clientInfo }) {
     show(view);
+    if (clientInfo !== undefined) client.rename(visibleLine(clientInfo.name));
     return {
       version: RPC_VERSION,
       capabilities: {
@@ -137,7 +139,7 @@ const respondToApproval = method({
   params: z.object({ requestId: z.string().max(200), decision: z.enum(approvalDecisions) }),
   lane: unordered,
   async run({ projection, client }, { requestId, decision }) {
-    const session = CallId.is(requestId) ? projection.openApprovals.get(requestId) : undefined;
+    const session = CallId.is(requestId) ? projection.askedIn.get(requestId) : undefined;
     if (!CallId.is(requestId) || session === undefined) throw new ReasonError("CallNotFound", { call_id: requestId });
     await client.submit({ kind: "AnswerPermission", session, call_id: requestId, decision: decisionOf[decision] });
     return { ok: true };

@@ -11,9 +11,11 @@ import { approvalDecisionOf, type Item, type ItemType, type Notification, type T
 export interface Projection {
   /** Of one event, in order; most events have none. `title`: of a thread that is being made. */
   apply(event: Event, title?: string): readonly Notification[];
-  /** Calls that wait for an answer, with their thread. */
-  readonly openApprovals: ReadonlyMap<CallId, SessionId>;
+  /** Calls that somebody was asked about, with their thread, so that a late answer is recorded there; the oldest is forgotten first. */
+  readonly askedIn: ReadonlyMap<CallId, SessionId>;
 }
+
+const MAX_ASKED = 1_000;
 
 interface OpenText {
   readonly key: string;
@@ -33,7 +35,7 @@ interface ThreadState {
 
 export function createProjection(): Projection {
   const threads = new Map<SessionId, ThreadState>();
-  const openApprovals = new Map<CallId, SessionId>();
+  const askedIn = new Map<CallId, SessionId>();
 
   function stateOf(session: SessionId): ThreadState {
     const known = threads.get(session);
@@ -89,11 +91,16 @@ export function createProjection(): Projection {
   }
 
   function ask(state: ThreadState, { session, payload }: EventOf<"PermissionRequested">): Notification[] {
-    const { turn, call_id, name, label, args, summary, reason } = payload;
-    const asked = { requestId: call_id, tool: name, label, args, summary, reason };
+    const { turn, call_id, name, label, args, summary, reason, scope, class: grade, expires_at } = payload;
+    const asked = {
+      ...{ requestId: call_id, tool: name, label, args, summary, reason },
+      ...defined({ action: payload.action, scope, class: grade, expiresAt: expires_at }),
+    };
     const item = itemOf(session, turn, "approval", call_id, asked);
     state.approvals.set(call_id, item);
-    openApprovals.set(call_id, session);
+    askedIn.set(call_id, session);
+    const [oldest] = askedIn.keys();
+    if (askedIn.size > MAX_ASKED && oldest !== undefined) askedIn.delete(oldest);
     return [
       { method: "item.started", params: { item } },
       {
@@ -107,7 +114,6 @@ export function createProjection(): Projection {
     const { turn, call_id, decision, by, rule, reason } = payload;
     const open = state.approvals.get(call_id);
     state.approvals.delete(call_id);
-    openApprovals.delete(call_id);
     const item = open ?? itemOf(session, turn, "approval", call_id, { requestId: call_id });
     const data = {
       ...item.data,
@@ -127,8 +133,7 @@ export function createProjection(): Projection {
     const { turn: turnId, outcome, reason, steps, usage, cost_usd, duration_ms } = payload;
     const said = closeText(state);
     for (const log of state.logs.values()) said.push(completed(log, log.data));
-    for (const [callId, item] of state.approvals) {
-      openApprovals.delete(callId);
+    for (const item of state.approvals.values()) {
       said.push(completed(item, { ...item.data, decision: "reject", by: "turn ended" }));
     }
     const endedMs = Date.parse(ts);
@@ -225,7 +230,7 @@ export function createProjection(): Projection {
   }
 
   return {
-    openApprovals,
+    askedIn,
     apply(event, title = "") {
       const said = project(event, title);
       forgetIdle(event.session);

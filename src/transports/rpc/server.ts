@@ -63,7 +63,7 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
   });
   const log = (line: string): void => options.log(clean(line));
   const projection = createProjection();
-  const client = control.connect({ identityClass, interactive: true, onEvent });
+  const client = control.connect({ identityClass, interactive: true, transport: "stdio", onEvent });
   const hurry = new AbortController();
   const lanes = new Map<string, Promise<unknown>>();
   let isInitialized = false;
