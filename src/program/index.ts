@@ -63,6 +63,7 @@ export {
   type OpenOptions,
   openProgram,
   projectPlace,
+  scenarioFile,
   userFlags,
 } from "./open.ts";
 export type { Harness, HarnessOptions } from "./options.ts";
