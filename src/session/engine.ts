@@ -108,7 +108,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
 
   function publishTotals(turn: TurnId): void {
     // The root publishes what the whole tree has counted.
-    if (birth === undefined) runtime?.tellMetrics(turn);
+    if (birth === undefined) runtime?.endTurn(turn);
     budgets.tellLeft(turn);
   }
 }

@@ -18,6 +18,7 @@ import {
 import { createCustomEvents, createHookDispatcher } from "#governance";
 import { type IdMint, ReasonError, type SessionId, type TurnId } from "#protocol";
 import {
+  type ContextValues,
   createMetaRegistry,
   createRunStates,
   createScriptChecker,
@@ -62,12 +63,12 @@ export interface ProjectRuntime {
   readonly live: LiveProject;
   readonly hooks: HookDispatcher;
   readonly sources: readonly ToolSource[];
-  /** Publishes the counters of scripts when they have changed. */
-  tellMetrics(turn: TurnId): void;
+  /** A turn of the root is over. Publishes the counters of scripts when they have changed. */
+  endTurn(turn: TurnId): void;
   /** Called once for each session of the tree, when it has its bus. */
   attach(bus: EventBus, nested: NestedCall): void;
   /** Before each step. */
-  refresh(signal: AbortSignal): Promise<void>;
+  refresh(signal: AbortSignal, turn?: TurnId): Promise<void>;
   /** Asks no more hooks about `custom.*` events; before the session's last event. */
   close(): Promise<void>;
   /** The same project for a delegate of the session: its own log and values, its own hooks before all others. */
@@ -134,11 +135,19 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
   } as ScriptServices;
 
   const scripts = createScripts(services);
+  /** The turn of the root that runs now. */
+  let running: TurnId | undefined;
+  /** Of the run, under what the scripts of this turn have set. */
+  function values(): ContextValues {
+    const state = states.of(session);
+    state.setValues(context.values());
+    return state.turn(running).snapshot();
+  }
   const live = createLiveProject({
     loader: options.loader,
     project: options.project,
     scripts,
-    context,
+    values,
     workspace: ports.files.root,
     standing: options.standing,
     platform,
@@ -205,7 +214,8 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
   }
 
   let told = "{}";
-  function tellMetrics(turn: TurnId): void {
+  function endTurn(turn: TurnId): void {
+    running = undefined;
     const counters = states.of(session).metrics.snapshot();
     const now = JSON.stringify(counters);
     if (now === told) return;
@@ -216,10 +226,11 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
   return {
     live,
     hooks,
-    tellMetrics,
+    endTurn,
     sources: [live.tools, meta.source],
     attach,
-    async refresh(signal) {
+    async refresh(signal, turn) {
+      running = turn;
       states.of(session).setValues(context.values());
       await live.refresh(attached(session).bus, signal);
     },
