@@ -73,9 +73,9 @@ describe("reporter", () => {
       agents: ["summarizer"],
     });
     expect(await example.json("run", "--list-tools")).toMatchObject([
-      { name: "web_fetch" },
       { name: "fs.read" },
       { name: "fs.list" },
+      { name: "web_fetch" },
     ]);
   });
 

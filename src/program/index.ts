@@ -48,6 +48,7 @@ export type { UndoReport, UndoTarget } from "#undo";
 export { assembleHarness } from "./assemble.ts";
 export { credentialKey } from "./credential-key.ts";
 export { type PortionBound, type RetentionPortion, retentionPortion } from "./daily-retention.ts";
+export { type DescribedTool, describedTools } from "./described-tools.ts";
 export { openEmbeddedProject } from "./embedded-project.ts";
 export type { EventWatch } from "./event-watch.ts";
 export { expiringText, tellExpiring } from "./expiry-banner.ts";
@@ -74,7 +75,6 @@ export {
   type ConditionCheck,
   type ConditionResult,
   conditionCheck,
-  isBareProject,
   locateProject,
   lookAtProject,
   mayHaveProject,

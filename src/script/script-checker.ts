@@ -4,15 +4,7 @@
  */
 import type { HookArtifact, Problem, ScriptChecker, ScriptSource, SourceLocation, ToolArtifact } from "#artifacts";
 import { nearestName } from "#base";
-import {
-  type Issue,
-  Module,
-  type Position,
-  type Program,
-  StarlarkError,
-  universe,
-  type Value,
-} from "#starlark";
+import { type Issue, Module, type Position, type Program, StarlarkError, universe, type Value } from "#starlark";
 import type { Audience } from "./builtins/definition.ts";
 import { builtinsFor, builtinTable } from "./builtins/table.ts";
 import { compileSource } from "./compiled-script.ts";

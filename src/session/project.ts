@@ -13,7 +13,6 @@ import {
   type RunContext,
   type Tool,
   type ToolCall,
-  type ToolSource,
 } from "#engine";
 import { createCustomEvents, createHookDispatcher } from "#governance";
 import { type IdMint, ReasonError, type SessionId, type TurnId } from "#protocol";
@@ -62,7 +61,8 @@ export interface ProjectRuntimeOptions {
 export interface ProjectRuntime {
   readonly live: LiveProject;
   readonly hooks: HookDispatcher;
-  readonly sources: readonly ToolSource[];
+  /** Of its files, and those of `meta.*` with what was registered. */
+  tools(): { readonly project: readonly Tool[]; readonly meta: readonly Tool[] };
   /** A turn of the root is over. Publishes the counters of scripts when they have changed. */
   endTurn(turn: TurnId): void;
   /** Called once for each session of the tree, when it has its bus. */
@@ -128,6 +128,9 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     async callTool(name, args, at, callOptions) {
       const result = await attached(at.session).nested(asParent(at, ids), name, args, callOptions);
       return { content: result.content, isError: result.outcome !== "ok" };
+    },
+    get maxCallDepth() {
+      return live.current().config.meta.maxCallDepth;
     },
     get meta() {
       return live.current().config.meta.enabled ? meta : undefined;
@@ -227,7 +230,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     live,
     hooks,
     endTurn,
-    sources: [live.tools, meta.source],
+    tools: () => ({ project: live.tools.tools(), meta: meta.source.tools() }),
     attach,
     async refresh(signal, turn) {
       running = turn;
