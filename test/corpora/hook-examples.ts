@@ -355,6 +355,13 @@ def handle(event, payload):
     why: "A hook is asked at one event, which it names.",
   },
   {
+    name: "a number with digit separators",
+    kind: "hook",
+    text: artifact("event: turn.end\n", "def handle(event, payload):\n    log(str(1 / 1_000))\n    return allow()"),
+    refused: "Starlark has no digit separators: write 1000",
+    why: "Starlark writes a number without them.",
+  },
+  {
     name: "a hook for large results",
     kind: "hook",
     text: artifact(
