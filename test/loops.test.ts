@@ -66,6 +66,20 @@ test("a loop that was given up does not count against another one", async () => 
   expect(refused).toEqual(["ok", "ok", "PermissionDenied", "ok", "ok", "PermissionDenied"]);
 });
 
+test("calls of one response are no rounds, and end nothing before the model has read a refusal", async () => {
+  // Calls that change something run one after the other, in their order.
+  const x = ["fs_write", { path: "x", content: "z" }] as const;
+  const y = ["fs_write", { path: "y", content: "z" }] as const;
+  const settings = { permissions: [{ effect: "allow", rule: "fs.write", source: "test" }] } as const;
+  const rig = await createHarnessRig([calls(x, y, x, y, x, y), says("done")], { settings });
+  expect(await rig.send()).toMatchObject({ outcome: "answered" });
+  expect(rig.of("ToolResult").every(({ outcome }) => outcome === "ok")).toBe(true);
+  const same = await createHarnessRig([calls(A, A, A, A, A), says("done")]);
+  expect(await same.send()).toMatchObject({ outcome: "answered" });
+  const outcomes = same.of("ToolResult").map(({ outcome }) => outcome);
+  expect(outcomes.toSorted()).toEqual(["denied", "denied", "denied", "ok", "ok"]);
+});
+
 test("calls that go on are no loop, and a new turn begins anew", async () => {
   const steps = [A, B, A, C, A, B].map((one) => calls(one));
   const rig = await createHarnessRig([...steps, says("done"), calls(A), says("done")]);

@@ -20,7 +20,7 @@ export interface CallLoop {
   readonly why: string;
   /** The tools of the calls that are repeated. */
   readonly tools: readonly string[];
-  /** The same one was seen in this turn before. */
+  /** The same one was seen in an earlier step of this turn: the model knows of it. */
   readonly again: boolean;
 }
 
@@ -34,6 +34,7 @@ export interface Repeats {
 interface SeenCall {
   readonly tool: string;
   readonly essence: string;
+  readonly step: number;
 }
 
 /** Arguments that change how long a call may take, or what a person reads, and not what it does. */
@@ -49,21 +50,21 @@ function essence(args: Readonly<Record<string, unknown>>): Record<string, unknow
 }
 
 export function createRepeats(): Repeats {
-  let last: { readonly turn: TurnId; calls: SeenCall[]; readonly loops: Set<string> } | undefined;
+  let last: { readonly turn: TurnId; calls: SeenCall[]; readonly loops: Map<string, number> } | undefined;
   return {
-    seen({ turn, tool, args, nesting }) {
+    seen({ turn, step, tool, args, nesting }) {
       if (nesting > 0) return undefined;
-      if (last?.turn !== turn) last = { turn, calls: [], loops: new Set() };
-      const made = { tool: tool.name, essence: `${tool.name} ${canonicalHash(essence(args))}` };
+      if (last?.turn !== turn) last = { turn, calls: [], loops: new Map() };
+      const made = { tool: tool.name, essence: `${tool.name} ${canonicalHash(essence(args))}`, step };
       last.calls = [...last.calls, made].slice(-MAX_LOOP_CALLS * ROUNDS);
       const loop = loopOf(last.calls);
       if (loop === undefined) return undefined;
       const named = canonicalHash(loop.map((call) => call.essence).toSorted());
-      const again = last.loops.has(named);
-      last.loops.add(named);
+      const first = last.loops.get(named) ?? step;
+      last.loops.set(named, first);
       const tools = loop.map((call) => call.tool);
       const why = `the same ${tools.length} calls were made ${ROUNDS} times, one after the other; the agent may be going in circles (${REPEATS_RULE})`;
-      return { why: tools.length === 1 ? REPEATED : why, tools, again };
+      return { why: tools.length === 1 ? REPEATED : why, tools, again: first < step };
     },
     forgive() {
       if (last !== undefined) last.calls = [];
@@ -74,10 +75,12 @@ export function createRepeats(): Repeats {
 /** The calls that go round at the end of the list; the shortest loop that there is. */
 function loopOf(calls: readonly SeenCall[]): readonly SeenCall[] | undefined {
   for (let length = 1; length <= MAX_LOOP_CALLS; length++) {
-    const end = calls.slice(-length * (length === 1 ? REPEATS : ROUNDS));
-    const isWhole = end.length === length * (length === 1 ? REPEATS : ROUNDS);
-    if (isWhole && end.every(({ essence: made }, at) => made === end[at % length]?.essence))
-      return end.slice(0, length);
+    const wanted = length * (length === 1 ? REPEATS : ROUNDS);
+    const end = calls.slice(-wanted);
+    const goesRound = end.length === wanted && end.every((call, at) => call.essence === end[at % length]?.essence);
+    // Several calls of one response are made at once: there is no second round without what came of the first.
+    const hasRead = length === 1 || end[0]?.step !== end[length]?.step;
+    if (goesRound && hasRead) return end.slice(0, length);
   }
   return undefined;
 }
