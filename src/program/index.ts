@@ -42,7 +42,7 @@ export {
 export { createProvider, findVendor, loadScenario, type ModelConfig, staticModels, vendors } from "#providers";
 export type { Redactor, StreamRedactor, UserPattern } from "#redaction";
 export { createSandboxes, type Probe, type SandboxPolicy, type SandboxStatus } from "#sandbox";
-export { createBuiltinTools, factsOf } from "#tools";
+export { factsOf } from "#tools";
 export { createLockFileTrust, type ProjectTrust, type WaitingFile, writeLock } from "#trust";
 export type { UndoReport, UndoTarget } from "#undo";
 export { assembleHarness } from "./assemble.ts";
