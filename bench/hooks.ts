@@ -72,6 +72,7 @@ export function benchHooks(): Figure[] {
     secret: () => undefined,
     log: () => undefined,
     emit: () => undefined,
+    maxCallDepth: 0,
   });
   const call: HookCall = {
     session: SessionId.from("01JZ0000000000000000000000"),

@@ -10,7 +10,6 @@ function project(body: readonly string[], more: readonly string[] = []): Record<
     "harness.md": [
       "---",
       "permissions: { allow: [main, slow, note, fail, 'exec'] }",
-      "meta: { enabled: true }",
       "tools:",
       "  - name: main",
       "    description: Launches.",

@@ -144,7 +144,7 @@ describe("a delegation", () => {
     expect(rig.children()).toEqual([]);
   });
 
-  test("is not offered where a project has nobody to delegate to", async () => {
+  test("is offered in every project that does not rule it out", async () => {
     const seen: string[][] = [];
     const root: Roles = {
       root: (call) => {
@@ -154,10 +154,10 @@ describe("a delegation", () => {
     };
     await (await createDelegationRig({}, root)).send("go");
     await (await createDelegationRig(agents({ scout: agentFile("scout") }), root)).send("go");
-    await (await createDelegationRig({ "harness.md": harness("delegation: { max_depth: 1 }\n") }, root)).send("go");
+    await (await createDelegationRig({ "harness.md": harness("delegation: { max_depth: 0 }\n") }, root)).send("go");
     const offered = seen.map((names) => names.filter((name) => /^(delegate|task\.)/.test(name)));
     const all = ["delegate", "delegate_async", "task.poll", "task.await", "task.cancel"];
-    expect(offered).toEqual([[], all, all]);
+    expect(offered).toEqual([all, all, []]);
   });
 });
 

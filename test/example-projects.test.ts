@@ -1,13 +1,27 @@
 /** The example projects do what their pages say, through the program, with the scripted model that comes with each of them. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type Example, openExample, textOf } from "./fakes/example.ts";
+import { createInProcessCli } from "./fakes/in-process-cli.ts";
 import { startLoopbackServer } from "./fakes/loopback-server.ts";
 
 let example: Example;
 
 const changeHook = (name: string): string => `(.harness/hooks/${name}.md:1) To allow it, change that hook.`;
+
+const folder = resolve(import.meta.dirname, "../examples");
+const projects = readdirSync(folder).filter((name) => existsSync(join(folder, name, "harness.md")));
+
+describe("every example", () => {
+  test.each(projects)("%s can be acked, put into a lock file and checked against it", async (name) => {
+    const cli = createInProcessCli({ PATH: process.env.PATH ?? "" }, "a");
+    cpSync(join(folder, name), cli.workspace, { recursive: true });
+    expect(await cli.run("ack", "--emit-lockfile", "ci.lock")).toMatchObject({ code: 0 });
+    expect(await cli.json("verify-ack", "--lockfile", "ci.lock")).toMatchObject({ ok: true, changed: [] });
+    expect(await cli.json("verify-ack")).toMatchObject({ ok: true, changed: [] });
+  });
+});
 
 describe("quickstart", () => {
   beforeEach(() => {
@@ -59,9 +73,9 @@ describe("reporter", () => {
       agents: ["summarizer"],
     });
     expect(await example.json("run", "--list-tools")).toMatchObject([
-      { name: "web_fetch" },
       { name: "fs.read" },
       { name: "fs.list" },
+      { name: "web_fetch" },
     ]);
   });
 

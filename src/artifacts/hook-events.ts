@@ -29,7 +29,7 @@ export const hookPayloads: Readonly<Record<keyof typeof hookEvents, string>> = {
   "agent.start": "`task`, `depth`, `model`. `modify`: `task`.",
   "agent.stop": "`text` (its answer), `tool_calls`, `depth`, `attempt` (how often it was sent back).",
   "turn.start": "The text of the input. `modify`: that text.",
-  "turn.end": "`text`, `tool_calls`, `usage`, `outcome`.",
+  "turn.end": "`text`, `tool_calls`, `usage`, `total_tokens`, `outcome`.",
   "tool.pre":
     "`id`, `name`, `args` (also `arguments` and `arguments_json`), `labels` of the session. `modify`: the arguments.",
   "tool.post":

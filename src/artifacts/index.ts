@@ -15,6 +15,7 @@ export { splitFrontmatter } from "./frontmatter.ts";
 export { hookEventAliases, hookEvents, hookPayloads } from "./hook-events.ts";
 export { inHookOrder, withAddedHooks } from "./hook-order.ts";
 export { globFault, globMatches } from "./name-glob.ts";
+export { isBareProject, rootTools, type ToolGroups } from "./offered-tools.ts";
 export type * from "./project.ts";
 export {
   createProjectLoader,

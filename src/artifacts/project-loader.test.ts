@@ -109,7 +109,6 @@ describe("a project", () => {
         timeoutMs: 1000,
         allowRecursive: false,
       },
-      delegates: true,
       maxSteps: 12,
       meta: { enabled: true, maxTools: 1, maxHooks: 20, maxAgents: 5, maxCallDepth: 2 },
       serve: [

@@ -1,5 +1,6 @@
 /** Loads a project, and notices when its files change: by looking at all of them, which takes milliseconds and misses nothing. */
 import { resolve } from "node:path";
+import { builtinToolNames } from "#tools";
 import { assemble, type ReadFile } from "./assemble.ts";
 import { type CachePlace, openParseCache, type ParseCache } from "./parse-cache.ts";
 import type { FileRecord } from "./parse-file.ts";
@@ -123,7 +124,7 @@ export async function surveyProject(places: ProjectPlaces): Promise<ProjectSurve
   const snapshot = lookAtProject(root, places, undefined, ({ kind, file }, { hash, text }) =>
     readRecord({ kind, file, hash, text }),
   );
-  const { problems } = toLoaded(root, snapshot, [...snapshot.files.values()], []);
+  const { problems } = toLoaded(root, snapshot, [...snapshot.files.values()], builtinToolNames);
   return { root, files: judgedFiles(snapshot), problems };
 }
 

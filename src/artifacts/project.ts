@@ -226,8 +226,6 @@ export interface ProjectConfig {
   readonly permissionExamples: readonly PermissionExample[];
   readonly strictPermissions?: boolean;
   readonly delegation: DelegationConfig;
-  /** The project itself says how far work may be handed on. */
-  readonly delegates?: true;
   readonly meta: MetaConfig;
   readonly serve: readonly ServeSource[];
   /** Each list must allow a host; absent: any public host. */

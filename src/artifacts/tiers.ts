@@ -31,7 +31,6 @@ export function mergeTiers(project: WrittenConfig | undefined, admin: WrittenCon
     labelRules: permissions.flatMap((one) => one.labels),
     permissionExamples: permissions.flatMap((one) => one.examples),
     delegation,
-    ...(project?.delegation === undefined ? {} : { delegates: true }),
     meta: tighterMeta(project?.meta ?? defaultMeta, admin?.meta),
     serve: project?.serve ?? [],
     budgets: tighterBudgets(project?.budgets ?? {}, admin?.budgets ?? {}),

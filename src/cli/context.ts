@@ -17,7 +17,7 @@ import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { tokenCounter } from "./context-tokens.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { toolFacts } from "./project-facts.ts";
+import { listedTools } from "./project-facts.ts";
 import { formatTable } from "./table.ts";
 
 const DEFAULT_BUDGET = 128_000;
@@ -71,7 +71,7 @@ async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags
   const holds = await conditionCheck(ports, flags.set);
   const { settings } = await loadSettings(ports, {}, project);
   const agent = flags.agent === undefined ? undefined : findAgent(project, flags.agent);
-  const model = agent?.model ?? settings.models[0]?.model ?? "not configured";
+  const model = agent?.model ?? ports.env.HARNESS_MODEL ?? settings.models[0]?.model ?? "not configured";
   const counter = await tokenCounter(model);
   const redactor = await ports.outward.load();
   // As the model would see it, and before lines are drawn around it.
@@ -93,10 +93,10 @@ async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags
     platform: process.platform,
   });
   const named = agent?.tools.map((tool) => ("ref" in tool ? tool.ref : tool.name));
-  const tools = toolFacts(project, holds).filter(({ name }) => named === undefined || named.includes(name));
+  const tools = listedTools(project, holds).filter(({ fact }) => named === undefined || named.includes(fact.name));
   const sections = [
     ...blocks.map((block) => section(block)),
-    ...tools.map(({ name, source, description, parameters, visible, why }) =>
+    ...tools.map(({ fact: { name, source, visible, why }, schema }) =>
       section({
         kind: "tool",
         name,
@@ -104,7 +104,7 @@ async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags
         priority: 0,
         active: visible,
         ...defined({ hidden: why }),
-        text: JSON.stringify({ name, description, parameters }),
+        text: JSON.stringify(schema),
       }),
     ),
   ];

@@ -1,7 +1,7 @@
 /** `harness deploy`: one input in, one final answer out, with an exit code that tells the truth. */
 
-import type { Project } from "#artifacts";
-import { isBareProject, type LogFlags, type RunFlags } from "#program";
+import { isBareProject, type Project } from "#artifacts";
+import { conditionCheck, type LogFlags, type RunFlags } from "#program";
 import { ReasonError } from "#protocol";
 import { sendForSchema } from "./answer-schema.ts";
 import type { CliPorts } from "./cli-ports.ts";
@@ -35,7 +35,7 @@ export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promis
         model: harness.model,
         fallbacks: harness.fallbacks,
         workspace,
-        tools: harness.tools().map(({ name }) => name),
+        tools: await toolNames(ports, project, flags, () => harness.tools()),
         permissions: settings.permissions,
         strict_permissions: settings.strictPermissions,
         max_steps: settings.maxSteps,
@@ -55,6 +55,19 @@ export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promis
     else if (!flags.stream) printAnswer(ports, turn);
     return exitCodeOf(turn);
   });
+}
+
+/** Those that the model would be shown. */
+async function toolNames(
+  ports: CliPorts,
+  project: Project | undefined,
+  { set }: DeployFlags,
+  given: () => readonly { readonly name: string }[],
+): Promise<readonly string[]> {
+  if (project === undefined) return given().map(({ name }) => name);
+  const { toolFacts } = await import("./project-facts.ts");
+  const tools = toolFacts(project, await conditionCheck(ports, set));
+  return tools.filter(({ visible }) => visible).map(({ name }) => name);
 }
 
 /** What the files of the project bring in; null when there are none. */

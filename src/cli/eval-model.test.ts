@@ -20,6 +20,24 @@ describe("a model", () => {
     expect(vendor.requests.at(-1)).toMatchObject({ body: { model: "gpt-4o" } });
   });
 
+  test("that is scripted needs no key, wherever it is named, and plays its own scenario", async () => {
+    const cli = openEvals();
+    cli.put("evals/testdata/01.yaml", liveCase("hello"));
+    cli.put("evals/testdata/02.yaml", scriptedCase("own", ["{ type: response_contains, value: Hello }"]));
+    cli.put("polite.yaml", "name: polite\nrules: []\notherwise:\n  - text: Hello.\n");
+    const played = { mode: "scripted", model: "scripted:./polite.yaml", status: "passed" };
+    expect(await evalReport(cli, "--model", "scripted:./polite.yaml")).toMatchObject({
+      code: 0,
+      cases: [played, played],
+    });
+    expect((await evalReport(cli, "--model", "scripted:offline")).cases).toMatchObject([
+      { mode: "scripted", model: "scripted:offline" },
+      { mode: "scripted", model: "scripted:offline" },
+    ]);
+    cli.put("evals/testdata/01.yaml", liveCase("hello").replace("gpt-4o-mini", "scripted:./polite.yaml"));
+    expect((await evalReport(cli, "--case", "hello")).cases).toMatchObject([played]);
+  });
+
   test("is recorded once and replayed without a key, without a connection, the same every time", async () => {
     const { vendor, env } = await startModel();
     const there = openEvals(env);

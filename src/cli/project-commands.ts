@@ -1,5 +1,5 @@
 /** The commands around a project, as entries of the program's table; each is loaded when it is called. */
-import { type Command, Option } from "commander";
+import { Argument, type Command, Option } from "commander";
 import { durableKindNames, USER_LOG } from "#stores/kinds";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
@@ -79,15 +79,23 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
       "-c, --config <file>",
       "harness.md or harness.yaml (default: that of the current folder)",
     );
-  list("tools", "list the tools of the project and the built-in ones, and which of them the model is shown").action(
-    async (flags) => exit(await (await import("./project-lists.ts")).toolsCommand(await shown(flags), flags)),
-  );
-  list("hooks", "list the hooks in the order in which they are asked").action(async (flags) =>
-    exit(await (await import("./project-lists.ts")).hooksCommand(await shown(flags), flags)),
-  );
-  list("agents", "list the agents that can be delegated to").action(async (flags) =>
-    exit(await (await import("./project-lists.ts")).agentsCommand(await shown(flags), flags)),
-  );
+  /** `tools` and `tools list` are the same. */
+  const word = (): Argument => new Argument("[list]", "may be left out").choices(["list"]);
+  list("tools", "list the tools of the project and the built-in ones, and which of them the model is shown")
+    .addArgument(word())
+    .action(async (_list: string | undefined, flags) =>
+      exit(await (await import("./project-lists.ts")).toolsCommand(await shown(flags), flags)),
+    );
+  list("hooks", "list the hooks in the order in which they are asked")
+    .addArgument(word())
+    .action(async (_list: string | undefined, flags) =>
+      exit(await (await import("./project-lists.ts")).hooksCommand(await shown(flags), flags)),
+    );
+  list("agents", "list the agents that can be delegated to")
+    .addArgument(word())
+    .action(async (_list: string | undefined, flags) =>
+      exit(await (await import("./project-lists.ts")).agentsCommand(await shown(flags), flags)),
+    );
 
   addListFlags(program.command("artifacts"))
     .description("list the typed artifacts: harness.md, bundles and models")

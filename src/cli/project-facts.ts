@@ -7,12 +7,12 @@ import {
   type HookArtifact,
   inHookOrder,
   type Project,
+  rootTools,
   type SourceLocation,
   toolVisible,
 } from "#artifacts";
 import { defined } from "#base";
-import { type ConditionCheck, type ConditionResult, createBuiltinTools } from "#program";
-import { createSystemClock } from "#world";
+import { type ConditionCheck, type ConditionResult, type DescribedTool, describedTools } from "#program";
 
 export interface ToolFact {
   readonly name: string;
@@ -26,36 +26,58 @@ export interface ToolFact {
   readonly why?: string;
 }
 
-/** Those of the project, then the built-in ones. */
-export function toolFacts(project: Project, holds: ConditionCheck): readonly ToolFact[] {
-  const own = new Set(project.tools.map(({ name }) => name));
-  return [
-    ...project.tools.map((tool) => ({
-      ...scriptToolFact(tool),
-      ...visibility(project, tool.name, tool.condition === undefined ? undefined : holds(tool.condition)),
-    })),
-    ...createBuiltinTools(createSystemClock())
-      .tools()
-      .filter(({ name }) => !own.has(name))
-      .map(({ name, description, parameters, timeoutMs }) => ({
-        name,
-        source: "built-in",
-        description,
-        parameters: schemaParameters(parameters),
-        ...defined({ timeout_ms: timeoutMs }),
-        ...visibility(project, name, undefined),
-      })),
-  ];
+/** A tool as the model would be sent it, and what there is to say about it. */
+export interface ListedTool {
+  readonly fact: ToolFact;
+  readonly schema: Pick<DescribedTool, "name" | "description" | "parameters">;
 }
 
-function scriptToolFact(tool: ToolArtifact): Omit<ToolFact, "visible"> {
+export function toolFacts(project: Project, holds: ConditionCheck): readonly ToolFact[] {
+  return listedTools(project, holds).map(({ fact }) => fact);
+}
+
+/** In the order of a request, those that are not shown among them. */
+export function listedTools(project: Project, holds: ConditionCheck): readonly ListedTool[] {
+  const artifacts = new Map(project.tools.map((tool) => [tool.name, tool]));
+  const { given, project: own, meta, delegation } = describedTools(project);
+  const ours = (tools: readonly DescribedTool[]): readonly ListedTool[] =>
+    tools.filter(({ name }) => !artifacts.has(name)).map((tool) => listedBuiltin(project, tool));
+  const written = own.flatMap((tool) => {
+    const artifact = artifacts.get(tool.name);
+    return artifact === undefined ? [] : [{ fact: artifactFact(project, artifact, holds), schema: schemaOf(tool) }];
+  });
+  return rootTools({ given: ours(given), project: written, meta: ours(meta), delegation: ours(delegation) }, project);
+}
+
+function schemaOf({ name, description, parameters }: DescribedTool): ListedTool["schema"] {
+  return { name, description, parameters };
+}
+
+function listedBuiltin(project: Project, tool: DescribedTool): ListedTool {
+  const { name, description, parameters, timeoutMs } = tool;
+  const fact = {
+    name,
+    source: "built-in",
+    description,
+    parameters: schemaParameters(parameters),
+    ...defined({ timeout_ms: timeoutMs }),
+    ...visibility(project, name, undefined),
+  };
+  return { fact, schema: schemaOf(tool) };
+}
+
+function artifactFact(project: Project, tool: ToolArtifact, holds: ConditionCheck): ToolFact {
+  const { name, description, parameters } = tool;
   return {
-    name: tool.name,
+    name,
     source: placeText(tool.place),
     ...defined({ bundle: tool.bundle }),
-    description: tool.description,
-    parameters: tool.parameters,
+    description,
+    parameters,
     ...defined({ timeout_ms: tool.timeoutMs }),
+    ...(tool.script === undefined
+      ? { visible: false, why: "it has no script" }
+      : visibility(project, name, tool.condition === undefined ? undefined : holds(tool.condition))),
   };
 }
 

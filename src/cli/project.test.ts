@@ -72,3 +72,14 @@ test("-c takes a project for what runs one, and a configuration file for what ne
   cli.put("own.toml", "max_steps = 7\n");
   expect(await cli.run("run", "-c", "own.toml", "--store", "memory", "hello")).toMatchObject({ code: 0 });
 });
+
+test.each(["tools", "hooks", "agents"])("%s list is another spelling", async (name) => {
+  const cli = createInProcessCli();
+  cli.put("harness.md", "---\n---\n\nHello.\n");
+  cli.put(".harness/agents/scout.md", "---\ndescription: Looks.\ntools: [fs.read]\n---\n\nLook.\n");
+  const plain = await cli.run(name);
+  expect(plain).toMatchObject({ code: 0, err: "" });
+  expect(await cli.run(name, "list")).toEqual(plain);
+  expect(await cli.run(name, "list", "--json")).toEqual(await cli.run(name, "--json"));
+  expect(await cli.run(name, "lsit")).toMatchObject({ code: 2, err: expect.stringContaining("lsit") });
+});

@@ -1,8 +1,8 @@
 /** `harness validate`: what is wrong with a project, all of it at once, without asking a model. */
 
-import type { LoadedProject, Problem, Project } from "#artifacts";
+import { isBareProject, type LoadedProject, type Problem, type Project } from "#artifacts";
 import { counted, visibleLine } from "#base";
-import { isBareProject, lookAtProject, openProject } from "#program";
+import { lookAtProject, openProject } from "#program";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";

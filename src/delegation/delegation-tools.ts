@@ -18,7 +18,7 @@ const AGENT_LINE_CHARS = 200;
 
 export interface DelegationToolParts {
   readonly clock: Pick<Clock, "sleep">;
-  readonly delegations: Delegations;
+  readonly delegations: Pick<Delegations, "start">;
   readonly limits: () => DelegationConfig;
   readonly agents: () => readonly AgentArtifact[];
 }

@@ -19,9 +19,9 @@ import { type Event, type EventPayload, ReasonError, reasonText, type SessionId 
 import { type Bundles, type Composed, compose, findAgent, refuse } from "./compose.ts";
 import type { Delegate, OpenDelegate } from "./delegate.ts";
 import { attributesOf, cutMiddle, type DelegationOutcome, resultText, statusOf } from "./outcome.ts";
-import { changedRequest, type DelegationRequest, parseRequest, prePayload } from "./request.ts";
+import { changedRequest, type DelegationRequest, parseRequest, prePayload, requestChanges } from "./request.ts";
 import type { DelegationTree } from "./tree.ts";
-import { changedResponse, createVerification, type Verifying } from "./verification.ts";
+import { createVerification, responseChanges, responseOf, type Verifying } from "./verification.ts";
 
 /** Results of calls that verifiers and hooks are told, and how much of each. */
 const MAX_TOLD_RESULTS = 1_000;
@@ -107,7 +107,7 @@ export function createDelegations(parts: DelegationParts): Delegations {
     const hooks = parts.hooks([]);
     if (hooks === undefined || hooks.idle("delegation.pre")) return request;
     const payload = prePayload(args, request, depth);
-    const verdict = await hooks.dispatch("delegation.pre", payload, point);
+    const verdict = await hooks.dispatch("delegation.pre", payload, point, requestChanges);
     if (verdict.blocked) {
       const { hook, reason, source } = verdict;
       throw new ToolError(
@@ -115,7 +115,7 @@ export function createDelegations(parts: DelegationParts): Delegations {
         "HookBlocked",
       );
     }
-    return verdict.payload === payload ? request : changedRequest(payload, verdict.payload);
+    return verdict.payload === payload ? request : changedRequest(verdict.payload);
   }
 
   async function start(
@@ -315,7 +315,7 @@ export function createDelegations(parts: DelegationParts): Delegations {
       tool_results: claimed?.tool_results ?? [],
       attempt: verifying.verification.attempts,
     };
-    const verdict = await hooks.dispatch("delegation.post", payload, point);
+    const verdict = await hooks.dispatch("delegation.post", payload, point, responseChanges);
     // What was stopped stays that, whatever hooks still say to it.
     if (verdict.blocked && status === "cancelled") return told;
     if (verdict.blocked) {
@@ -324,11 +324,7 @@ export function createDelegations(parts: DelegationParts): Delegations {
       return { ...rest, status: "failed", reason: "HookBlocked", error: why };
     }
     if (verdict.payload === payload || !isDone) return told;
-    const changed = changedResponse(verdict.payload, response);
-    if (changed !== undefined) return { ...told, result: changed };
-    const { result: _, ...rest } = told;
-    const nonsense = "a delegation.post hook left a payload that is no result";
-    return { ...rest, status: "failed", reason: "HookBlocked", error: nonsense };
+    return { ...told, result: responseOf(verdict.payload) };
   }
 
   function tally({ status, verification }: DelegationOutcome): void {

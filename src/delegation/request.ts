@@ -1,6 +1,6 @@
 /** What somebody asks of a delegate, as the tools take it and as hooks on `delegation.pre` see it. Pure. */
-import { canonicalHash, defined } from "#base";
-import { ToolError } from "#engine";
+import { defined } from "#base";
+import { eitherName, type PayloadChanges, ToolError } from "#engine";
 
 /** Tools, or hooks, that one request may define. */
 const MAX_DEFINITIONS = 20;
@@ -26,35 +26,32 @@ export interface DelegationRequest {
 const text = { type: "string" } as const;
 const count = (minimum: number) => ({ type: "integer", minimum }) as const;
 
+const properties = {
+  task: { ...text, description: "All it needs to know: it sees nothing of this conversation." },
+  agent: { ...text, description: "Which agent; none: one that has only what is given here." },
+  model: { ...text, description: "provider:name; default: the agent's, else this one's." },
+  system_prompt: { ...text, description: "Instead of the agent's own." },
+  tools: {
+    type: "array",
+    maxItems: MAX_DEFINITIONS,
+    description:
+      "Besides the agent's own: names of your tools, or definitions {name, description, parameters, script}.",
+    items: { type: ["string", "object"] },
+  },
+  hooks: {
+    type: "array",
+    maxItems: MAX_DEFINITIONS,
+    description: "Definitions {event, priority, script} that hold for it.",
+    items: { type: "object" },
+  },
+  verify: { ...text, description: "Starlark, def run(result): returns True when the work was really done." },
+  max_verify_retries: count(0),
+  max_iterations: { ...count(1), description: "Fewer steps than it may have." },
+  timeout_ms: { ...count(1), description: "Less time than it may have." },
+};
+
 export function requestSchema(): Readonly<Record<string, unknown>> {
-  return {
-    type: "object",
-    properties: {
-      task: { ...text, description: "All it needs to know: it sees nothing of this conversation." },
-      agent: { ...text, description: "Which agent; none: one that has only what is given here." },
-      model: { ...text, description: "provider:name; default: the agent's, else this one's." },
-      system_prompt: { ...text, description: "Instead of the agent's own." },
-      tools: {
-        type: "array",
-        maxItems: MAX_DEFINITIONS,
-        description:
-          "Besides the agent's own: names of your tools, or definitions {name, description, parameters, script}.",
-        items: { type: ["string", "object"] },
-      },
-      hooks: {
-        type: "array",
-        maxItems: MAX_DEFINITIONS,
-        description: "Definitions {event, priority, script} that hold for it.",
-        items: { type: "object" },
-      },
-      verify: { ...text, description: "Starlark, def run(result): returns True when the work was really done." },
-      max_verify_retries: count(0),
-      max_iterations: { ...count(1), description: "Fewer steps than it may have." },
-      timeout_ms: { ...count(1), description: "Less time than it may have." },
-    },
-    required: ["task"],
-    additionalProperties: false,
-  };
+  return { type: "object", properties, required: ["task"], additionalProperties: false };
 }
 
 /** Throws a ToolError that the model reads. */
@@ -89,21 +86,21 @@ export function prePayload(args: Readonly<Record<string, unknown>>, { task, agen
   return { ...args, agent, task, prompt: task, depth };
 }
 
-/** The arguments that hooks have left; what they changed is checked like what came in. */
-export function changedRequest(given: ReturnType<typeof prePayload>, payload: unknown): DelegationRequest {
-  if (!isRecord(payload)) throw blockedByNonsense("it is no dict");
-  const { depth, prompt = given.prompt, task = given.task, ...rest } = payload;
-  if (depth !== undefined && depth !== given.depth) throw blockedByNonsense("the depth was changed");
-  const changed = [task, prompt].filter((one) => canonicalHash(one ?? null) !== canonicalHash(given.task));
-  if (changed.length === 2 && canonicalHash(task) !== canonicalHash(prompt)) {
-    throw blockedByNonsense("task and prompt were changed differently");
-  }
-  return parseRequest({ ...rest, task: changed[0] ?? given.task });
-}
+/** Everything that a request may say; how deep whoever delegates is stays as it was. */
+export const requestChanges: PayloadChanges = {
+  fields: [...Object.keys(properties), "prompt"],
+  settle(merged, before) {
+    if (merged.depth !== before.depth) throw new Error("modify: the depth was changed");
+    const task = eitherName(merged, before, ["task", "prompt"]);
+    return { ...merged, task, prompt: task };
+  },
+};
 
-function blockedByNonsense(problem: string): ToolError {
-  const why = `a delegation.pre hook answered with a payload that cannot be used: ${problem}`;
-  return new ToolError(`blocked by hook "delegation.pre": ${why}`, "HookBlocked");
+/** The request that hooks have left; what they changed is checked like what came in. */
+export function changedRequest(payload: unknown): DelegationRequest {
+  if (!isRecord(payload)) throw invalid("the hooks on delegation.pre left no request");
+  const { depth: _, prompt: __, ...args } = payload;
+  return parseRequest(args);
 }
 
 function textField(args: Readonly<Record<string, unknown>>, name: string): string | undefined {

@@ -4,7 +4,18 @@
  * in its own conversation, a bounded number of times. A verifier that is broken is a failure, never a yes.
  */
 import { beginningOf } from "#base";
-import type { CallResult, CheckCall, Claim, HookDispatcher, HookPoint, StopCheck, StopVerdict, Tool } from "#engine";
+import {
+  type CallResult,
+  type CheckCall,
+  type Claim,
+  eitherName,
+  type HookDispatcher,
+  type HookPoint,
+  type PayloadChanges,
+  type StopCheck,
+  type StopVerdict,
+  type Tool,
+} from "#engine";
 import { type EventPayload, type Reason, reasonText } from "#protocol";
 import type { Verification, VerifyOutcome } from "./outcome.ts";
 import { isRecord } from "./request.ts";
@@ -62,17 +73,13 @@ export function createVerification(parts: VerificationParts): Verifying {
   ): Promise<{ verdict: Verdict; result: ReportedResult }> {
     if (hooks === undefined || hooks.idle("delegation.post_verify")) return { verdict: { verified: true }, result };
     const payload = { ...parts.facts, ...result, result: result.response, attempt: attempts };
-    const answer = await hooks.dispatch("delegation.post_verify", payload, { ...parts.point, signal });
+    const answer = await hooks.dispatch("delegation.post_verify", payload, { ...parts.point, signal }, responseChanges);
     if (answer.blocked) {
       const named = `${answer.reason} (hook ${answer.hook})`;
       return { verdict: answer.failed === true ? { broken: named } : { verified: false, why: answer.reason }, result };
     }
     if (answer.payload === payload) return { verdict: { verified: true }, result };
-    const changed = changedResponse(answer.payload, result.response);
-    if (changed === undefined) {
-      return { verdict: { broken: "a delegation.post_verify hook left a payload that is no result" }, result };
-    }
-    return { verdict: { verified: true }, result: { ...result, response: changed } };
+    return { verdict: { verified: true }, result: { ...result, response: responseOf(answer.payload) } };
   }
 
   async function check(claim: Claim, call: CheckCall): Promise<StopVerdict> {
@@ -162,12 +169,18 @@ function parsed(text: string): unknown {
   }
 }
 
-/** `response` and `result` are two names of one thing: whichever differs counts. Undefined when neither is text. */
-export function changedResponse(payload: unknown, given: string): string | undefined {
-  // What has neither is the payload of something else.
-  if (!isRecord(payload) || !("response" in payload || "result" in payload)) return undefined;
-  const { response = given, result = given } = payload;
-  const changed = response === given ? result : response;
-  if (typeof changed === "string") return changed;
-  return changed === undefined || changed === null ? undefined : JSON.stringify(changed);
+/** `response` and `result` are two names of one thing, which is text; anything else becomes JSON. */
+export const responseChanges: PayloadChanges = {
+  fields: ["response", "result"],
+  settle(merged, before) {
+    const changed = eitherName(merged, before, ["response", "result"]);
+    if (changed === null || changed === undefined) throw new Error("modify: the response is None");
+    const response = typeof changed === "string" ? changed : JSON.stringify(changed);
+    return { ...merged, response, result: response };
+  },
+};
+
+export function responseOf(payload: unknown): string {
+  if (isRecord(payload) && typeof payload.response === "string") return payload.response;
+  throw new Error("the hooks of a delegation left no response");
 }

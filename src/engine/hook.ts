@@ -4,6 +4,7 @@
  */
 import type { FilePort, WebPort } from "#base";
 import type { CallId, ClientId, SessionId, TurnId } from "#protocol";
+import type { PayloadChanges } from "./payload-changes.ts";
 
 /** Attributes that a hook or a tool adds to the record of what it was asked about. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
@@ -92,5 +93,6 @@ export type HookVerdict =
 export interface HookDispatcher {
   /** True when nobody listens: the caller need not build a payload. */
   idle(event: string): boolean;
-  dispatch(event: string, payload: unknown, at: HookPoint): Promise<HookVerdict>;
+  /** Without `changes` a `modify` may name any field. */
+  dispatch(event: string, payload: unknown, at: HookPoint, changes?: PayloadChanges): Promise<HookVerdict>;
 }

@@ -26,6 +26,7 @@ export {
 } from "./hook.ts";
 export { type CheckToken, createInputQueue, type InputQueue, type InputToken } from "./input-queue.ts";
 export { note } from "./note.ts";
+export { changedPayload, eitherName, type PayloadChanges } from "./payload-changes.ts";
 export type { CustomHandler, Plugin, PluginHost } from "./plugin.ts";
 export type {
   CallBudget,

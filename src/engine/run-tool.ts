@@ -54,7 +54,9 @@ export function createRunTool({ ask, nested }: RunToolParts): (call: ToolCall) =
         : { content: output.content, outcome: "ok" };
     } catch (cause) {
       if (signal.aborted) return cancelled(call, cause);
-      if (cause instanceof ToolError) return refusal("error", cause.reason, cause.message);
+      if (cause instanceof ToolError) {
+        return refusal(cause.reason === "ToolTimeout" ? "timeout" : "error", cause.reason, cause.message);
+      }
       if (cause instanceof EffectError && cause.reason === "SandboxUnavailable") {
         return refusal("error", cause.reason, reasonText(cause.reason, { detail: cause.message }));
       }

@@ -56,7 +56,7 @@ export interface SessionParts {
   /** Before anything of a turn is told to anybody. */
   readonly beforeTurn?: () => Promise<void>;
   /** Before a turn asks its hooks, and before each further step: what was written since takes effect. */
-  readonly beforeStep?: (signal: AbortSignal) => Promise<void>;
+  readonly beforeStep?: (signal: AbortSignal, turn: TurnId) => Promise<void>;
   /** Whether an agent that wants to stop has done its work. */
   readonly checkStop?: StopCheck;
   /** Before a turn ends: ends what it has set going and has not waited for. Must not throw. */

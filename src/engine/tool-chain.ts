@@ -100,7 +100,7 @@ export interface CallResult {
   readonly labels?: readonly Label[];
   /** What the decision about the call rested on, for the record. */
   readonly judgedOn?: JudgedOn;
-  /** Something that has to be kept with the call could not be stored: no further step follows, and the turn ends with this. */
+  /** No further step follows, and the turn ends with this: what has to be kept with the call could not be stored, or it closes a loop. */
   readonly endsTurn?: ReasonError;
 }
 

@@ -45,7 +45,7 @@ export async function askAtStart(
   let { content } = asked;
   if (!hooks.idle("agent.start")) {
     const payload = { task: inputText(content), depth, model: parts.model() };
-    const verdict = await hooks.dispatch("agent.start", payload, pointOf(parts, input));
+    const verdict = await hooks.dispatch("agent.start", payload, pointOf(parts, input), { fields: ["task"] });
     if (verdict.blocked) return { content, refused: blockedEnding("agent.start", verdict) };
     if (verdict.payload !== payload) {
       const changed = rewritten(content, taskOf(verdict.payload));
@@ -106,6 +106,7 @@ export async function askAtEnd(parts: Parts, input: Input, told: Told, ending: E
     text: told.text,
     tool_calls: told.calls,
     usage: { input_tokens, output_tokens },
+    total_tokens: input_tokens + output_tokens,
     outcome: ending.outcome,
   };
   await hooks.dispatch("turn.end", payload, point);

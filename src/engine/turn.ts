@@ -49,7 +49,7 @@ export interface TurnParts {
   readonly depth: number;
   readonly hooks?: HookDispatcher;
   readonly beforeTurn?: () => Promise<void>;
-  readonly beforeStep?: (signal: AbortSignal) => Promise<void>;
+  readonly beforeStep?: (signal: AbortSignal, turn: TurnId) => Promise<void>;
   readonly checkStop?: (claim: Claim) => Promise<StopVerdict>;
   /** Ends what the turn has set going and has not waited for. Must not throw. */
   readonly settle?: () => Promise<void>;
@@ -191,7 +191,7 @@ async function isReady({ beforeTurn }: TurnParts, { signal }: TurnInput): Promis
 async function begin(parts: TurnParts, input: TurnInput, tally: Tally, onBegun: () => void): Promise<Ending> {
   const { turn } = input;
   // Before the hooks of the turn: one that refuses every turn must be gone when its file is.
-  await parts.beforeStep?.(input.signal);
+  await parts.beforeStep?.(input.signal, turn);
   // Asked first: what a hook takes out of an input must not be in the log.
   const { content, refused } = await askAtStart(parts, input);
   const queued = input.queued === undefined ? {} : { queued: input.queued };
@@ -209,7 +209,7 @@ async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promi
     if (input.signal.aborted) return cancelledEnding(input.signal);
     tally.steps = step;
     parts.steering.enter(step);
-    if (step > 1) await parts.beforeStep?.(input.signal);
+    if (step > 1) await parts.beforeStep?.(input.signal, input.turn);
     // Whoever sent the input gets the reply first: a step that does not wait for anything would hold it up.
     else await new Promise((resolve) => setImmediate(resolve));
     const tools = parts.tools();

@@ -12,6 +12,7 @@ import {
   type ProgramPorts,
   type ReviewFiles,
   type RunFlags,
+  scenarioFile,
   soundProject,
 } from "#program";
 import { ReasonError } from "#protocol";
@@ -61,7 +62,7 @@ export async function createEvalCases(ports: ProgramPorts, flags: EvalFlags): Pr
         ...defined({ named: model }),
         offlineAllowed: false,
         extraProviders: [],
-        scenarioFile: (name) => name,
+        scenarioFile: (name) => scenarioFile(ports, name),
         ports: { env, credentials, clock, random: createSystemRandom() },
       });
       return true;
@@ -80,13 +81,15 @@ export async function createEvalCases(ports: ProgramPorts, flags: EvalFlags): Pr
       const project = setup.config === undefined ? undefined : await projectOf(findConfig(path, setup.config.value));
       const inline = project === undefined ? await inlineProject(ports, loaded) : undefined;
       const whole = project ?? inline;
-      const isScripted = flags.model === undefined && loaded.scenario !== undefined;
+      const playsOwn = flags.model === undefined && loaded.scenario !== undefined;
       if (loaded.scenario !== undefined) await parseScenario(loaded.scenario.text, loaded.scenario.shown);
       const live = caseSettings(users, whole);
       // A replay reaches nothing, so nothing of this machine may matter.
       const recorded = caseSettings(defaultSettings, whole);
-      const named = flags.model ?? (isScripted ? undefined : (evalCase.model?.value ?? env.HARNESS_MODEL));
-      const model = isScripted ? `scripted:${evalCase.name}` : named && fullName(named, live, ports);
+      const named = flags.model ?? (playsOwn ? undefined : (evalCase.model?.value ?? env.HARNESS_MODEL));
+      const model = playsOwn ? `scripted:${evalCase.name}` : named && fullName(named, live, ports);
+      // A scenario that cannot be played is refused here.
+      const isScripted = playsOwn || (named?.startsWith("scripted:") === true && (await hasKey(live, model)));
       const choice = await chooseMode({
         ...defined({ wanted: flags.wanted }),
         isScripted,
@@ -98,7 +101,7 @@ export async function createEvalCases(ports: ProgramPorts, flags: EvalFlags): Pr
         loaded,
         choice,
         known: knownNames(whole),
-        open: ({ mode, workspace, plugin, scenarioFile, cassette: file }) =>
+        open: ({ mode, workspace, plugin, scenarioFile: own, cassette: file }) =>
           assembleHarness({
             settings: withCase(mode === "replay" ? recorded : live, loaded),
             env,
@@ -106,7 +109,7 @@ export async function createEvalCases(ports: ProgramPorts, flags: EvalFlags): Pr
             clock,
             workspace,
             offlineAllowed: false,
-            scenarioFile: () => scenarioFile ?? "",
+            scenarioFile: (name) => (playsOwn && own !== undefined ? own : scenarioFile(ports, name)),
             store: { kind: "memory" },
             autoApprove: false,
             plugins: [plugin],

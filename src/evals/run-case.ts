@@ -19,6 +19,7 @@ const GOVERNED_ENDS: ReadonlySet<Reason> = new Set([
   "HookBlocked",
   "BudgetExceeded",
   "StepLimit",
+  "LoopDetected",
   "KindVerificationFailed",
 ]);
 

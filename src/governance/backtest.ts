@@ -134,6 +134,8 @@ export function createBacktest(policy: Policy): Backtest {
           }
           // Hooks are scripts, which may look at anything: what they answered is a fact of the record.
           if (call.live.by.startsWith("hook ")) return call.live;
+          // The end of a loop says nothing about the policy.
+          if (call.live.by === "repeated calls" && call.live.effect === "deny") return call.live;
           const wasHidden = call.live.by === "tools_policy";
           if (wasHidden && policy.hooks.size > 0) return unknown("its hooks were not asked, for the tool was hidden");
           if (call.problem !== undefined) return unknown(call.problem);

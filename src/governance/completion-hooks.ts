@@ -9,6 +9,7 @@ import type {
   ModelEvent,
   ModelOutcome,
   ModelRequest,
+  PayloadChanges,
   RequestCall,
   RequestMiddleware,
 } from "#engine";
@@ -26,7 +27,7 @@ export function createCompletionHooks({ hooks, depth }: CompletionHooksOptions):
     let asked = call;
     if (!hooks.idle("completion.pre")) {
       const payload = shown(call.request);
-      const verdict = await hooks.dispatch("completion.pre", payload, point);
+      const verdict = await hooks.dispatch("completion.pre", payload, point, requestChanges);
       if (verdict.blocked) return refused("completion.pre", verdict);
       if (verdict.payload !== payload) {
         const request = await rewritten(call.request, verdict.payload);
@@ -54,6 +55,8 @@ export function createCompletionHooks({ hooks, depth }: CompletionHooksOptions):
     return verdict.blocked ? refused("completion.post", verdict) : outcome;
   };
 }
+
+const requestChanges: PayloadChanges = { fields: ["system", "messages", "tools", "max_tokens", "temperature"] };
 
 /** Texts are plain strings for scripts; everything else as it is. */
 function shown({ model, system, messages, tools, maxTokens, temperature }: ModelRequest) {

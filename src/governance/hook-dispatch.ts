@@ -1,10 +1,11 @@
 /**
  * Asks the hooks of a lifecycle event in their order and composes what they say: the first block wins, a modify is what the
- * next one sees. A guard that cannot do its work blocks. What was said is on the record before anything is done about it.
+ * next one sees, with the fields that it does not name as they were. A guard that cannot do its work blocks. What was said is on the record before anything is done about it.
  */
 import { cutAtBlank, defined, EffectError, type EffectPorts, messageOf, type WebPost, type WebRequest } from "#base";
 import {
   type Attributes,
+  changedPayload,
   type EventBus,
   type Hook,
   type HookCall,
@@ -14,6 +15,7 @@ import {
   type HookSource,
   HookTimedOut,
   note,
+  type PayloadChanges,
 } from "#engine";
 import { type EventPayload, reasonText } from "#protocol";
 import { hostOf, recorded } from "./network-record.ts";
@@ -49,10 +51,12 @@ type Answer =
   | { readonly failed: string; readonly timeoutMs?: number };
 
 export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDispatchOptions): HookDispatcher {
-  async function ask(hook: Hook, call: HookCall): Promise<Answer> {
+  async function ask(hook: Hook, call: HookCall, changes: PayloadChanges | undefined): Promise<Answer> {
     try {
       const answer = hook.handle(call);
-      return { decision: answer instanceof Promise ? await answer : answer };
+      const decision = answer instanceof Promise ? await answer : answer;
+      if (decision.action !== "modify") return { decision };
+      return { decision: { ...decision, payload: changedPayload(call.payload, decision.payload, changes) } };
     } catch (error) {
       if (!(error instanceof HookTimedOut)) return { failed: messageOf(error) };
       const { timeoutMs } = error;
@@ -63,7 +67,7 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
 
   return {
     idle: (event) => source.hooks(event).length === 0,
-    async dispatch(event, given, at) {
+    async dispatch(event, given, at, changes) {
       const decisions: Asked[] = [];
       const attributes = new Map<string, string | number | boolean>();
       let payload = given;
@@ -87,14 +91,15 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
         try {
           if (!hook.matches(call)) continue;
           ticket.asked = hook;
-          answer = await ask(hook, call);
+          answer = await ask(hook, call, changes);
         } catch (error) {
           answer = { failed: `its when: failed: ${messageOf(error)}` };
         }
         const asked = describe(hook, answer, monotonicMs() - startMs);
         decisions.push(asked);
         if ("failed" in answer) {
-          if (answer.timeoutMs !== undefined) tellTimeout(bus, at, hook, answer.timeoutMs);
+          if (answer.timeoutMs === undefined) tellFailure(bus, at, hook, answer.failed);
+          else tellTimeout(bus, at, hook, answer.timeoutMs);
           if (hook.onError === "block") {
             stoppedBy = {
               hook,
@@ -103,13 +108,12 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
             };
             break;
           }
-          if (answer.timeoutMs === undefined) tellFailure(bus, at, hook, answer.failed);
         } else if (answer.decision.action === "block") {
           stoppedBy = { hook, reason: answer.decision.reason };
           break;
         } else if (answer.decision.action === "modify") {
           payload = answer.decision.payload;
-          call = changedPayload(call, payload);
+          call = withPayload(call, payload);
           changedBelow ||= hook.tier !== "admin";
         }
       }
@@ -135,7 +139,7 @@ function inTurn(hooks: readonly Hook[], changedBelow: () => boolean): Iterable<H
 }
 
 /** Not a spread: that would bind the ports of a hook that may never ask for them. */
-function changedPayload(call: HookCall, payload: unknown): HookCall {
+function withPayload(call: HookCall, payload: unknown): HookCall {
   return Object.create(call, { payload: { value: payload, enumerable: true } });
 }
 

@@ -19,7 +19,7 @@ import { labelsByNature, labelsByRules } from "./labelled-content.ts";
 import { ALL_LABELS, type SessionLabels } from "./labels.ts";
 import { suggestArgvGlob } from "./quiet-preset.ts";
 import { lookAtOperands, lookAtRefused } from "./record-lookups.ts";
-import { createRepeats, withRepeats } from "./repeats.ts";
+import { createRepeats, endOfLoop, withRepeats } from "./repeats.ts";
 import { parseRule, type Rule } from "./rules.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -265,10 +265,11 @@ export function createPermission(options: PermissionOptions): Permission {
       const judgement = await judge.judge(call, disk);
       // Labels never come off, so the same number is the same labels.
       const isSettled = options.labels.held().length === before.labels.length;
-      const repeated = isAsking(call) ? undefined : repeats.seen(call);
+      const loop = isAsking(call) ? undefined : repeats.seen(call);
       if (judgement.effect === "deny") await lookAtRefused(call, disk);
-      const judgedOn = whatItRestedOn(call, disk, before, { repeated: repeated !== undefined, isSettled });
-      const verdict = withRepeats(judgement, repeated);
+      const judgedOn = whatItRestedOn(call, disk, before, { repeated: loop !== undefined, isSettled });
+      const isAlone = options.autoApprove || !options.approver.canAnswer(call.turn);
+      const verdict = loop?.again === true && isAlone ? endOfLoop(judgement, loop) : withRepeats(judgement, loop?.why);
       if (verdict.effect !== "allow") return { ...(await settle(call, verdict, next)), judgedOn };
       const result = await next({ ...call, judged: verdict.judged });
       if (result.memoized !== true) return { ...result, judgedOn };

@@ -5,9 +5,11 @@
 import { canonicalHash, isRecord } from "#base";
 import {
   type CallResult,
+  eitherName,
   type HookDispatcher,
   type HookPoint,
   type HookVerdict,
+  type PayloadChanges,
   refusal,
   type ToolCall,
   type ToolMiddleware,
@@ -29,20 +31,14 @@ export function createPreHooks(hooks: HookDispatcher, labels: () => readonly Lab
       arguments_json: JSON.stringify(args),
       labels: labels(),
     };
-    const verdict = await hooks.dispatch("tool.pre", payload, pointOf(call));
+    const verdict = await hooks.dispatch("tool.pre", payload, pointOf(call), callChanges);
     if (verdict.blocked) {
       call.annotate({ "tool.policy": "denied", "tool.deny.reason": verdict.hook });
       return blocked(verdict);
     }
     call.annotate(verdict.attributes);
     if (verdict.payload === payload) return judgedLater(call, next);
-    const changed = changedArguments(verdict.payload, call);
-    if ("problem" in changed) {
-      const reason = `a tool.pre hook answered with a payload that cannot be used: ${changed.problem}`;
-      call.annotate({ "tool.policy": "denied", "tool.deny.reason": "tool.pre" });
-      return blocked({ hook: "tool.pre", reason, source: "built-in: tool.pre" });
-    }
-    return judgedLater({ ...call, args: changed.args, isRewritten: true }, next);
+    return judgedLater({ ...call, args: argumentsOf(verdict.payload), isRewritten: true }, next);
   };
 }
 
@@ -70,13 +66,13 @@ export function createPostHooks(hooks: HookDispatcher): ToolMiddleware {
       is_error: result.outcome !== "ok",
       labels: result.labels ?? [],
     };
-    const verdict = await hooks.dispatch("tool.post", payload, pointOf(call));
+    const verdict = await hooks.dispatch("tool.post", payload, pointOf(call), resultChanges);
     if (verdict.blocked) {
       call.annotate({ "tool.deny.reason": verdict.hook });
       return blocked(verdict);
     }
     call.annotate(verdict.attributes);
-    return verdict.payload === payload ? result : changedResult(result, verdict.payload, payload);
+    return verdict.payload === payload ? result : changedResult(result, verdict.payload);
   };
 }
 
@@ -90,54 +86,48 @@ function blocked({ hook, reason, source }: Pick<BlockedVerdict, "hook" | "reason
   return { ...refused, content: [...refused.content, place] };
 }
 
-/** `args` and `arguments` are two names of one thing: whichever differs from what the hook was given counts. */
-function changedArguments(
-  payload: unknown,
-  call: ToolCall,
-): { readonly args: Record<string, unknown> } | { readonly problem: string } {
-  if (!isRecord(payload)) return { problem: "it is no dict" };
-  if ("name" in payload && payload.name !== call.tool.name) return { problem: "the name of the tool was changed" };
-  if ("id" in payload && payload.id !== call.id) return { problem: "the id of the call was changed" };
-  const before = canonicalHash(call.args);
-  const changed: Record<string, unknown>[] = [];
-  for (const name of ["args", "arguments"] as const) {
-    if (!(name in payload)) continue;
-    const value = payload[name];
-    if (!isRecord(value)) return { problem: `${name} is no dict` };
-    if (canonicalHash(value) !== before) changed.push(value);
-  }
-  const [first, second] = changed;
-  if (first === undefined) return { args: { ...call.args } };
-  if (second !== undefined && canonicalHash(first) !== canonicalHash(second)) {
-    return { problem: "args and arguments were changed differently" };
-  }
-  return { args: first };
+/** `args` and `arguments` are two names of one thing; which call it is stays as it was. */
+const callChanges: PayloadChanges = {
+  fields: ["args", "arguments"],
+  settle(merged, before) {
+    if (merged.name !== before.name) throw new Error("modify: the name of the tool was changed");
+    if (merged.id !== before.id) throw new Error("modify: the id of the call was changed");
+    for (const name of ["args", "arguments"]) {
+      if (!isRecord(merged[name])) throw new Error(`modify: ${name} is not a dict`);
+    }
+    const args = eitherName(merged, before, ["args", "arguments"]);
+    return { ...merged, args, arguments: args, arguments_json: JSON.stringify(args) };
+  },
+};
+
+function argumentsOf(payload: unknown): Record<string, unknown> {
+  if (isRecord(payload) && isRecord(payload.args)) return payload.args;
+  throw new Error("the hooks on tool.pre left no arguments");
 }
 
-/** Text may be replaced through `content` or `result`; what is not text stays as it was. */
-function changedResult(
-  result: CallResult,
-  payload: unknown,
-  given: { readonly content: string; readonly result: unknown; readonly is_error: boolean },
-): CallResult {
-  if (!isRecord(payload))
-    return blocked({
-      hook: "tool.post",
-      reason: "a hook answered with something that is no dict",
-      source: "built-in: tool.post",
-    });
-  const { content, result: decodedResult, is_error } = payload;
-  let text = given.content;
-  if (typeof content === "string" && content !== given.content) text = content;
-  else if ("result" in payload && canonicalHash(decodedResult) !== canonicalHash(given.result)) {
-    text = typeof decodedResult === "string" ? decodedResult : JSON.stringify(decodedResult);
-  }
-  const isError = typeof is_error === "boolean" ? is_error : given.is_error;
+/** `result` is `content`, decoded; `content` counts where both were changed. */
+const resultChanges: PayloadChanges = {
+  fields: ["content", "result", "is_error"],
+  settle(merged, before) {
+    const { content, result } = merged;
+    if (typeof content !== "string") throw new Error("modify: content is not a string");
+    if (typeof merged.is_error !== "boolean") throw new Error("modify: is_error is not a bool");
+    if (content !== before.content) return { ...merged, result: decoded(content) };
+    if (canonicalHash(result) === canonicalHash(before.result)) return merged;
+    return { ...merged, content: typeof result === "string" ? result : JSON.stringify(result) };
+  },
+};
+
+/** What is not text stays as it was. */
+function changedResult(result: CallResult, payload: unknown): CallResult {
+  if (!isRecord(payload) || typeof payload.content !== "string")
+    throw new Error("the hooks on tool.post left no result");
   const images = result.content.filter((block) => block.type !== "text");
+  const isError = payload.is_error === true;
   const outcome = isError ? (result.outcome === "ok" ? "error" : result.outcome) : "ok";
   const { reason, ...rest } = result;
   const kept = isError ? { reason: reason ?? ("ToolFailed" as const) } : {};
-  return { ...rest, ...kept, outcome, content: [{ type: "text", text }, ...images] };
+  return { ...rest, ...kept, outcome, content: [{ type: "text", text: payload.content }, ...images] };
 }
 
 function textOf(content: readonly ToolOutputBlock[]): string {

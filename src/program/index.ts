@@ -41,12 +41,13 @@ export {
 export { createProvider, findVendor, loadScenario, type ModelConfig, staticModels, vendors } from "#providers";
 export type { Redactor, StreamRedactor, UserPattern } from "#redaction";
 export { createSandboxes, type Probe, type SandboxPolicy, type SandboxStatus } from "#sandbox";
-export { createBuiltinTools, factsOf } from "#tools";
+export { factsOf } from "#tools";
 export { createLockFileTrust, type ProjectTrust, type WaitingFile, writeLock } from "#trust";
 export type { UndoReport, UndoTarget } from "#undo";
 export { assembleHarness } from "./assemble.ts";
 export { credentialKey } from "./credential-key.ts";
 export { type PortionBound, type RetentionPortion, retentionPortion } from "./daily-retention.ts";
+export { type DescribedTool, describedTools } from "./described-tools.ts";
 export { openEmbeddedProject } from "./embedded-project.ts";
 export type { EventWatch } from "./event-watch.ts";
 export { expiringText, tellExpiring } from "./expiry-banner.ts";
@@ -62,6 +63,7 @@ export {
   type OpenOptions,
   openProgram,
   projectPlace,
+  scenarioFile,
 } from "./open.ts";
 export type { Harness, HarnessOptions } from "./options.ts";
 export { loadPolicy, type PolicyFlags } from "./policy-source.ts";
@@ -71,7 +73,6 @@ export {
   type ConditionCheck,
   type ConditionResult,
   conditionCheck,
-  isBareProject,
   locateProject,
   lookAtProject,
   mayHaveProject,

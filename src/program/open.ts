@@ -240,7 +240,7 @@ function sandboxMode(
 }
 
 /** A plain word is a scenario that ships with the program, anything else a path. */
-function scenarioFile({ scenariosDir, cwd }: ProgramPorts, name: string): string {
+export function scenarioFile({ scenariosDir, cwd }: ProgramPorts, name: string): string {
   if (/^[a-z0-9-]+$/.test(name)) return join(scenariosDir, `${name}.yaml`);
   return isAbsolute(name) ? name : join(cwd, name);
 }

@@ -218,6 +218,7 @@ export async function conditionCheck({ clock }: ProjectPorts, values: ContextVal
     secret: nothing,
     log: nothing,
     emit: nothing,
+    maxCallDepth: 0,
   });
   return (condition) => {
     try {
@@ -240,11 +241,6 @@ export function problemText({ place, message, expected, nearest }: Problem): str
   const hint = nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
   const right = expected === undefined ? "" : ` Expected: ${expected}.`;
   return `${place.file}:${place.line}:${place.column}: ${message}${right}${hint}`;
-}
-
-/** Nothing of a project is here: the program alone is the agent. */
-export function isBareProject({ configFile, tools, hooks, agents, bundles }: Project): boolean {
-  return configFile === undefined && [tools, hooks, agents, bundles].every((list) => list.length === 0);
 }
 
 /** Where the project is. Throws when what was named is not there. */

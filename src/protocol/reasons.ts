@@ -212,6 +212,12 @@ export const reasons = {
   ),
   Cancelled: row(499, -32603, 130, "The turn was cancelled."),
   StepLimit: row(422, -32603, 1, "The turn reached its limit of <limit> steps without a final answer."),
+  LoopDetected: row(
+    422,
+    -32603,
+    1,
+    "The agent kept making the same calls (<tools>) and nobody was there to say whether it may go on. Give it another task, or run it where somebody can answer.",
+  ),
   OutputLimit: row(422, -32603, 1, "The model wrote more than <limit> bytes in one response."),
   StoreFailed: row(507, -32005, 1, "This could not be stored: <detail>."),
   RedactionFailed: row(500, -32603, 1, "Secrets could not be removed from the text, so it was kept back: <detail>."),

@@ -21,6 +21,7 @@ export function compileCondition(
   const { text, place } = source;
   const expression = compileExpression(text, place.file, {
     names: ["event", "payload"],
+    dotted: ["payload"],
     predeclared,
     firstLine: place.line,
     firstColumn: place.column,

@@ -97,5 +97,6 @@ function exampleServices(): ScriptServices {
     secret: () => undefined,
     log: () => undefined,
     emit: () => undefined,
+    maxCallDepth: 0,
   };
 }

@@ -3,6 +3,7 @@ import type { HookArtifact } from "#artifacts";
 import { type Hook, type HookCall, type HookDecision, HookTimedOut } from "#engine";
 import { StarlarkError, type Value } from "#starlark";
 import { isRecord, typeName } from "./arguments.ts";
+import { attributesOf } from "./builtins/annotate.ts";
 import { type CompiledScript, compileScript } from "./compiled-script.ts";
 import { compileCondition } from "./condition.ts";
 import { jsonData } from "./json-data.ts";
@@ -69,7 +70,7 @@ function ask(
   const args = [call.event, call.payload];
   if (compiled.program.isAsync) return askAsync(compiled, args, options, call, source);
   try {
-    return decisionOf(compiled.runSync(args, options));
+    return decisionOf(compiled.runSync(args, options), call);
   } catch (error) {
     throw hookError(error, source, timeoutMs);
   }
@@ -84,7 +85,7 @@ async function askAsync(
 ): Promise<HookDecision> {
   const { signal, end } = linkedSignal(call.signal);
   try {
-    return decisionOf(await compiled.run(args, { ...options, signal }));
+    return decisionOf(await compiled.run(args, { ...options, signal }), call);
   } catch (error) {
     throw hookError(error, source, options.timeoutMs);
   } finally {
@@ -124,11 +125,15 @@ function callOf(call: HookCall, services: ScriptServices, source: string): Scrip
 }
 
 /** The decision that a script answered with. Throws for anything that is none: a guard that makes no sense is no guard. */
-export function decisionOf(value: unknown): HookDecision {
+function decisionOf(value: unknown, call: Pick<HookCall, "annotate">): HookDecision {
   if (!isRecord(value)) throw new Error(`handle returned ${typeName(value)}; ${WANTED}`);
   const action = value.action ?? value.decision;
   switch (action) {
     case "allow":
+      return ALLOW;
+    case "annotate":
+      if (!isRecord(value.attributes)) throw new Error('handle returned "annotate" without a dict of attributes');
+      call.annotate(attributesOf(value.attributes));
       return ALLOW;
     case "block":
       return { action, reason: reasonOf(value.reason) };

@@ -80,7 +80,7 @@ function createRig(
     taken: (kind) => (kind === "tool" ? ["fs.read"] : []),
     tools: () => registry.source.tools(),
   });
-  const rig = createScriptRig({ meta: registry });
+  const rig = createScriptRig({ meta: registry, maxCallDepth: 1 });
   const register = (name: string, script = "def run(args):\n    return 'made'\n") =>
     rig.evaluate(`meta.register_tool(args["n"], "Made.", {}, args["s"])`, { n: name, s: script });
   const configure = (change: Partial<MetaConfig>): void => {

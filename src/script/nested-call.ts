@@ -15,10 +15,10 @@ export function registryOf(call: ScriptCall): ScriptMeta {
   return meta;
 }
 
-/** Of `name`, `args` and `timeout_seconds`. Throws where scripts may not call tools, or not that deep; what it gives makes the call. */
+/** Of `name`, `args` and `timeout_seconds`. Throws where it would be too deep; what it gives makes the call. */
 export function nestedCall(args: Arguments, call: ScriptCall): (signal?: AbortSignal) => Promise<ToolOutput> {
   const name = textOf(args, "name");
-  const { maxCallDepth } = registryOf(call);
+  const { maxCallDepth } = call.services;
   if (callDepth() >= maxCallDepth) {
     throw new Error(`calls of tools by scripts nest at most ${maxCallDepth} deep (meta.max_call_depth)`);
   }

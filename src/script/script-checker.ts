@@ -4,17 +4,7 @@
  */
 import type { HookArtifact, Problem, ScriptChecker, ScriptSource, SourceLocation, ToolArtifact } from "#artifacts";
 import { nearestName } from "#base";
-import {
-  attributeNames,
-  type Issue,
-  Module,
-  type Position,
-  type Program,
-  StarlarkError,
-  toStarlark,
-  universe,
-  type Value,
-} from "#starlark";
+import { type Issue, Module, type Position, type Program, StarlarkError, universe, type Value } from "#starlark";
 import type { Audience } from "./builtins/definition.ts";
 import { builtinsFor, builtinTable } from "./builtins/table.ts";
 import { compileSource } from "./compiled-script.ts";
@@ -197,24 +187,9 @@ function checkExpression(source: ScriptSource, what: string, names: Names, input
   } catch (error) {
     return staticProblems(error, source, "condition", names);
   }
-  const { settled, dotted } = compiled.expression;
-  // A payload is a dict, or a text.
-  const methods = new Set([...attributeNames(toStarlark({})), ...attributeNames("")]);
-  const problems: Problem[] = dotted
-    .filter(({ attribute }) => !methods.has(attribute))
-    .map(({ name, attribute, position }) => ({
-      severity: "error",
-      code: "condition-attribute",
-      place: placeOf(position) ?? source.place,
-      message: `${name} is a dict and has no .${attribute}`,
-      expected: `${name}["${attribute}"]`,
-    }));
-  if (
-    inputs.length === 0 &&
-    /\b(?:payload|event)\b/.test(source.text) &&
-    dotted.length === 0 &&
-    settled === undefined
-  ) {
+  const { settled } = compiled.expression;
+  const problems: Problem[] = [];
+  if (inputs.length === 0 && /\b(?:payload|event)\b/.test(source.text) && settled === undefined) {
     problems.push({
       severity: "warning",
       code: "condition-input",

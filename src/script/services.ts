@@ -68,5 +68,7 @@ export interface ScriptServices {
     at: HookPoint,
     options: { readonly timeoutMs?: number },
   ): Promise<ToolOutput>;
+  /** How deep calls of tools by scripts may nest. */
+  readonly maxCallDepth: number;
   readonly meta?: ScriptMeta;
 }

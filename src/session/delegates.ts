@@ -92,12 +92,6 @@ export function createDelegating(parts: DelegatingParts): Delegating {
   return { delegations, tools };
 }
 
-/** Whether the model of a root is shown the delegation tools: there is somebody to delegate to, or the project says how. */
-export function isDelegating(runtime: ProjectRuntime): boolean {
-  const { config } = runtime.live.current();
-  return runtime.agents().length > 0 || config.delegates === true;
-}
-
 /** Of a list of what an agent may have, whoever it delegates to may have more: that is why it delegates. What it is denied stays so. */
 function denials({ deny, place }: ToolsPolicy): ToolsPolicy {
   return { mode: "denylist", allow: [], deny, ...defined({ place }) };

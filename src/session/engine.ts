@@ -1,5 +1,5 @@
 /** The engine of one session, put together around its core: its chains, its budgets, and how it delegates. */
-import { tighterBudgets } from "#artifacts";
+import { rootTools, tighterBudgets } from "#artifacts";
 import { defined } from "#base";
 import {
   type Approver,
@@ -15,7 +15,7 @@ import {
 import { createBudgets, type Permission, type Rule } from "#governance";
 import type { SessionId, TurnId } from "#protocol";
 import { requestChain, toolChain } from "./chains.ts";
-import { createDelegating, type Delegating, type DelegatingParts, isDelegating } from "./delegates.ts";
+import { createDelegating, type Delegating, type DelegatingParts } from "./delegates.ts";
 import type { SessionDependencies } from "./dependencies.ts";
 import { permissionOf, rulesOf } from "./policy.ts";
 import { askingOf, askPerson } from "./questions.ts";
@@ -108,7 +108,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
 
   function publishTotals(turn: TurnId): void {
     // The root publishes what the whole tree has counted.
-    if (birth === undefined) runtime?.tellMetrics(turn);
+    if (birth === undefined) runtime?.endTurn(turn);
     budgets.tellLeft(turn);
   }
 }
@@ -120,8 +120,12 @@ function toolSources(
 ): readonly ToolSource[] {
   const delegation = (): readonly Tool[] => delegating?.tools() ?? [];
   if (birth !== undefined) return [{ name: "delegate", tools: () => birth.spec.tools(delegation()) }];
-  const forRoot = (): readonly Tool[] => (runtime !== undefined && isDelegating(runtime) ? delegation() : []);
-  return [...dependencies.toolSources, ...(runtime?.sources ?? []), { name: "delegation", tools: forRoot }];
+  const tools = (): readonly Tool[] => {
+    const given = dependencies.toolSources.flatMap((source) => source.tools());
+    const { project, meta } = runtime?.tools() ?? { project: [], meta: [] };
+    return rootTools({ given, project, meta, delegation: delegation() }, runtime?.live.current());
+  };
+  return [{ name: "root", tools }];
 }
 
 function traced(provider: Provider, id: SessionId, traceCall: SessionDependencies["traceCall"]): Provider {

@@ -14,9 +14,9 @@ import {
 } from "#artifacts";
 import { messageOf } from "#base";
 import { type ConditionResult, type PromptBlock, promptBlocks } from "#context";
-import type { EventBus, HiddenTools, Hook, HookSource, RunContext, Tool, ToolSource } from "#engine";
+import type { EventBus, HiddenTools, Hook, HookSource, Tool, ToolSource } from "#engine";
 import { parseRule, type Rule } from "#governance";
-import type { Condition, Scripts } from "#script";
+import type { Condition, ContextValues, Scripts } from "#script";
 
 const MAX_TOLD_PROBLEMS = 20;
 
@@ -25,7 +25,8 @@ export interface LiveProjectOptions {
   /** What the loader gave first; a session is not begun with a project that has errors. */
   readonly project: Project;
   readonly scripts: Scripts;
-  readonly context: RunContext;
+  /** What conditions see as `ctx`, now. */
+  readonly values: () => ContextValues;
   readonly workspace: string;
   readonly standing: string;
   readonly platform: string;
@@ -60,14 +61,14 @@ interface InForce {
 }
 
 export function createLiveProject(options: LiveProjectOptions): LiveProject {
-  const { loader, context, workspace, standing, platform, askForAck } = options;
+  const { loader, values, workspace, standing, platform, askForAck } = options;
   let inForce = build(options.project, options);
 
   function conditionOf(name: string): ConditionResult {
     const condition = inForce.conditions.get(name);
     if (condition === undefined) return { holds: true };
     try {
-      return { holds: condition(context.values()) };
+      return { holds: condition(values()) };
     } catch (error) {
       return { error: messageOf(error) };
     }
@@ -78,7 +79,7 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
     tools: {
       name: "project",
       // A tool whose condition cannot be told is not there.
-      tools: () => inForce.tools.filter(([, condition]) => holds(condition, context)).map(([tool]) => tool),
+      tools: () => inForce.tools.filter(([, condition]) => holds(condition, values)).map(([tool]) => tool),
     },
     hooks: { hooks: (event) => inForce.hooks.get(event) ?? [] },
     hidden(name) {
@@ -123,7 +124,7 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
 
 function usable(
   loaded: LoadedProject,
-  options: Pick<LiveProjectOptions, "scripts" | "context">,
+  options: Pick<LiveProjectOptions, "scripts" | "values">,
 ): { inForce: InForce } | { problems: string[] } {
   if (loaded.project === undefined) {
     const errors = loaded.problems.filter(({ severity }) => severity === "error");
@@ -136,7 +137,7 @@ function usable(
   }
 }
 
-function build(project: Project, { scripts, context }: Pick<LiveProjectOptions, "scripts" | "context">): InForce {
+function build(project: Project, { scripts, values }: Pick<LiveProjectOptions, "scripts" | "values">): InForce {
   const compiled = (source: NonNullable<Project["tools"][number]["condition"]> | undefined): Condition | undefined =>
     source === undefined ? undefined : scripts.condition(source);
   const tools = project.tools.flatMap((artifact) => {
@@ -145,7 +146,7 @@ function build(project: Project, { scripts, context }: Pick<LiveProjectOptions, 
   });
   const hooks = new Map<string, Hook[]>();
   for (const artifact of inHookOrder(project.hooks)) {
-    const hook = conditional(scripts.hook(artifact), compiled(artifact.condition), context);
+    const hook = conditional(scripts.hook(artifact), compiled(artifact.condition), values);
     hooks.set(hook.event, [...(hooks.get(hook.event) ?? []), hook]);
   }
   const conditions = new Map<string, Condition>();
@@ -163,19 +164,19 @@ function build(project: Project, { scripts, context }: Pick<LiveProjectOptions, 
 }
 
 /** A hook of a bundle is asked while the bundle is active; where that cannot be told, it fails, and a guard that fails blocks. */
-function conditional(hook: Hook, condition: Condition | undefined, context: RunContext): Hook {
+function conditional(hook: Hook, condition: Condition | undefined, values: LiveProjectOptions["values"]): Hook {
   if (condition === undefined) return hook;
   return {
     ...hook,
-    matches: (call) => condition(context.values()) && hook.matches(call),
+    matches: (call) => condition(values()) && hook.matches(call),
     handle: (call) => hook.handle(call),
   };
 }
 
-function holds(condition: Condition | undefined, context: RunContext): boolean {
+function holds(condition: Condition | undefined, values: LiveProjectOptions["values"]): boolean {
   if (condition === undefined) return true;
   try {
-    return condition(context.values());
+    return condition(values());
   } catch {
     return false; // shown by `harness context` and `harness inspect`, with the error
   }

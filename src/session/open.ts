@@ -213,7 +213,10 @@ function rootPlace({
     labels: createSessionLabels(earlier?.remains.labels),
     rates: createToolRates(settings.rateLimits.tools, clock),
     undo: dependencies.undo?.recorder(ports.files),
-    allTools: () => [...toolsOf(dependencies), ...(runtime?.sources ?? []).flatMap((source) => source.tools())],
+    allTools() {
+      const { project, meta } = runtime?.tools() ?? { project: [], meta: [] };
+      return [...toolsOf(dependencies), ...project, ...meta];
+    },
     root() {
       const { running } = core.state;
       return running && { session: id, turn: running.turn };

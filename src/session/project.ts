@@ -13,11 +13,11 @@ import {
   type RunContext,
   type Tool,
   type ToolCall,
-  type ToolSource,
 } from "#engine";
 import { createCustomEvents, createHookDispatcher } from "#governance";
 import { type IdMint, ReasonError, type SessionId, type TurnId } from "#protocol";
 import {
+  type ContextValues,
   createMetaRegistry,
   createRunStates,
   createScriptChecker,
@@ -61,13 +61,14 @@ export interface ProjectRuntimeOptions {
 export interface ProjectRuntime {
   readonly live: LiveProject;
   readonly hooks: HookDispatcher;
-  readonly sources: readonly ToolSource[];
-  /** Publishes the counters of scripts when they have changed. */
-  tellMetrics(turn: TurnId): void;
+  /** Of its files, and those of `meta.*` with what was registered. */
+  tools(): { readonly project: readonly Tool[]; readonly meta: readonly Tool[] };
+  /** A turn of the root is over. Publishes the counters of scripts when they have changed. */
+  endTurn(turn: TurnId): void;
   /** Called once for each session of the tree, when it has its bus. */
   attach(bus: EventBus, nested: NestedCall): void;
   /** Before each step. */
-  refresh(signal: AbortSignal): Promise<void>;
+  refresh(signal: AbortSignal, turn?: TurnId): Promise<void>;
   /** Asks no more hooks about `custom.*` events; before the session's last event. */
   close(): Promise<void>;
   /** The same project for a delegate of the session: its own log and values, its own hooks before all others. */
@@ -128,17 +129,28 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
       const result = await attached(at.session).nested(asParent(at, ids), name, args, callOptions);
       return { content: result.content, isError: result.outcome !== "ok" };
     },
+    get maxCallDepth() {
+      return live.current().config.meta.maxCallDepth;
+    },
     get meta() {
       return live.current().config.meta.enabled ? meta : undefined;
     },
   } as ScriptServices;
 
   const scripts = createScripts(services);
+  /** The turn of the root that runs now. */
+  let running: TurnId | undefined;
+  /** Of the run, under what the scripts of this turn have set. */
+  function values(): ContextValues {
+    const state = states.of(session);
+    state.setValues(context.values());
+    return state.turn(running).snapshot();
+  }
   const live = createLiveProject({
     loader: options.loader,
     project: options.project,
     scripts,
-    context,
+    values,
     workspace: ports.files.root,
     standing: options.standing,
     platform,
@@ -205,7 +217,8 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
   }
 
   let told = "{}";
-  function tellMetrics(turn: TurnId): void {
+  function endTurn(turn: TurnId): void {
+    running = undefined;
     const counters = states.of(session).metrics.snapshot();
     const now = JSON.stringify(counters);
     if (now === told) return;
@@ -216,10 +229,11 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
   return {
     live,
     hooks,
-    tellMetrics,
-    sources: [live.tools, meta.source],
+    endTurn,
+    tools: () => ({ project: live.tools.tools(), meta: meta.source.tools() }),
     attach,
-    async refresh(signal) {
+    async refresh(signal, turn) {
+      running = turn;
       states.of(session).setValues(context.values());
       await live.refresh(attached(session).bus, signal);
     },

@@ -1,8 +1,9 @@
 /** Single expressions, as in `when:`: compiled once to a function of named inputs, evaluated often and synchronously. */
 
 import { asStarlarkError, callSync } from "./calls.ts";
-import { dottedNames, settledTruth } from "./compile/expression-facts.ts";
-import { fault, type Position, staticError } from "./errors.ts";
+import { withDottedFields } from "./compile/dotted-fields.ts";
+import { settledTruth } from "./compile/expression-facts.ts";
+import { fault, staticError } from "./errors.ts";
 import { toHost, toStarlarkLazily } from "./interop.ts";
 import { universe } from "./library/universe.ts";
 import { noModules, Program } from "./program.ts";
@@ -13,7 +14,7 @@ import { defaultDialect } from "./syntax/scope.ts";
 import { makeSource, type SourceOptions } from "./syntax/source.ts";
 import { Thread, type ThreadOptions } from "./thread.ts";
 import { truth } from "./values/truth.ts";
-import { decodeUtf8, encodeUtf8 } from "./values/utf8.ts";
+import { encodeUtf8 } from "./values/utf8.ts";
 import { Fn, type Value } from "./values/values.ts";
 
 /** A guard that needs more than this is no guard. */
@@ -22,6 +23,8 @@ export const expressionLimits = { maxSteps: 10_000, maxAllocBytes: 1_000_000, ti
 export interface ExpressionOptions extends SourceOptions {
   /** Names the expression may use besides the universal ones, whose values each evaluation supplies in this order. */
   readonly names: readonly string[];
+  /** Those of them whose keys can also be read with a dot: `payload.name`. */
+  readonly dotted?: readonly string[];
   /** Constant names and their values. */
   readonly predeclared?: Readonly<Record<string, unknown>>;
 }
@@ -29,8 +32,6 @@ export interface ExpressionOptions extends SourceOptions {
 export interface Expression {
   /** Its truth if that is the same for all inputs and known beforehand. */
   readonly settled: boolean | undefined;
-  /** Inputs that it takes apart with a dot: `payload.name`. */
-  readonly dotted: readonly { readonly name: string; readonly attribute: string; readonly position: Position }[];
   /** The value as host data. */
   evaluate(inputs: readonly unknown[], options?: ThreadOptions): unknown;
   /** Whether the value counts as true. */
@@ -45,6 +46,7 @@ export function compileExpression(text: string, file: string, options: Expressio
   const source = makeSource(file, text, options);
   const parsed = parseExpression(source);
   if (parsed.tree === null) throw staticError("syntax", parsed.issues);
+  const expression = withDottedFields(parsed.tree, new Set((options.dotted ?? []).map(encodeUtf8)));
   const fn: FunctionNode = {
     name: "<expr>",
     params: options.names.map((name) => ({
@@ -53,7 +55,7 @@ export function compileExpression(text: string, file: string, options: Expressio
       fallback: null,
       pos: 0,
     })),
-    body: [{ kind: "return", x: parsed.tree, pos: 0 }],
+    body: [{ kind: "return", x: expression, pos: 0 }],
     pos: 0,
     scope: null,
   };
@@ -68,16 +70,7 @@ export function compileExpression(text: string, file: string, options: Expressio
   const linked = program.link("sync", noModules);
   linked.top(new Thread(expressionLimits));
   const [value = null] = linked.all();
-  const { tree: expression } = parsed;
-  return {
-    settled: settledTruth(expression),
-    dotted: dottedNames(expression, new Set(options.names.map(encodeUtf8))).map((d) => ({
-      name: decodeUtf8(d.name),
-      attribute: decodeUtf8(d.attribute),
-      position: source.position(d.offset),
-    })),
-    ...evaluation(value),
-  };
+  return { settled: settledTruth(expression), ...evaluation(value) };
 }
 
 function evaluation(f: Value): Pick<Expression, "evaluate" | "test"> {

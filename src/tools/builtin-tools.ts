@@ -36,7 +36,7 @@ export function createBuiltinTools(clock: Pick<Clock, "sleep">): ToolSource {
 }
 
 export const builtinToolNames: readonly string[] = builtinTools.map(({ name }) => name);
-/** Those that hand work to other agents; there in a project that has some. */
+/** Those that hand work to other agents; there in a project. */
 export const delegationToolNames: readonly string[] = Object.values(delegationFacts).map(({ name }) => name);
 
 /** Of all tools of the program, those that delegate included. */

@@ -1,4 +1,4 @@
-/** The facts of the tools that hand work to other agents. What they do is in `delegation/`; a project without agents has none of them. */
+/** The facts of the tools that hand work to other agents. What they do is in `delegation/`; without a project there are none. */
 import type { ToolFacts } from "./facts.ts";
 
 const common = { relays: true, fresh: true } as const;

@@ -81,9 +81,9 @@ describe.each(places)("a command, %s a sandbox", (place) => {
   });
 
   test("that runs too long is ended and says so", async () => {
-    expect(await exec({ command: "echo begun; sleep 60", timeout_ms: 300 }, {}, room())).toEqual({
-      text: "begun\n[timed out after 300 ms; the process group was ended; timeout_ms may be up to 600000]",
-      isError: true,
+    await expect(exec({ command: "echo begun; sleep 60", timeout_ms: 300 }, {}, room())).rejects.toMatchObject({
+      reason: "ToolTimeout",
+      message: "begun\n[timed out after 300 ms; the process group was ended; timeout_ms may be up to 600000]",
     });
   });
 

@@ -116,5 +116,6 @@ function outcome(exit: ProcessExit, output: string, timeoutMs: number, context: 
   if (exit.note !== undefined) notes.push(exit.note);
   const body = output === "" ? "(no output)" : output.replace(/\n$/, "");
   const text = notes.length === 0 ? body : `${body}\n[${notes.join("; ")}]`;
+  if (exit.ended === "timeout") throw new ToolError(text, "ToolTimeout");
   return { content: [{ type: "text", text }], isError };
 }

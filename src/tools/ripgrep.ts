@@ -65,7 +65,10 @@ export async function runRipgrep(ports: EffectPorts, run: RipgrepRun, signal: Ab
   if (pending.length > 0) take(pending);
   if (signal.aborted) throw new ToolError("The search was cancelled.", "Cancelled");
   if (exit.ended === "timeout") {
-    throw new ToolError(`The search took longer than ${TIMEOUT_MS / 1000} s; narrow it with path or glob.`);
+    throw new ToolError(
+      `The search took longer than ${TIMEOUT_MS / 1000} s; narrow it with path or glob.`,
+      "ToolTimeout",
+    );
   }
   // Exit code 2 with matches means that single files could not be read.
   if (exit.code !== 0 && exit.code !== 1 && records === 0) {

@@ -8,6 +8,7 @@ import {
   createToolContext,
   type TemporaryWorkspace,
 } from "../../test/fakes/temporary-workspace.ts";
+import { hasSandbox } from "../../test/fakes/test-sandbox.ts";
 import { globTool } from "./glob.ts";
 import { searchTool } from "./search.ts";
 
@@ -52,6 +53,21 @@ describe("fs.glob", () => {
     const workspace = project();
     expect(await run(globTool, workspace, { pattern: "**/*.ts", path: "src" })).toBe("src/new.ts\nsrc/deep/old.ts");
     expect(await run(globTool, workspace, { pattern: "./*.ts", path: "src/deep" })).toBe("src/deep/old.ts");
+  });
+
+  test.runIf(hasSandbox)("finds files newest first where ripgrep sees no /proc and cannot sort them", async () => {
+    const workspace = project();
+    const { processes } = workspace.ports;
+    const withoutProc: typeof processes = {
+      run: ({ file, args, ...spec }, signal) =>
+        processes.run(
+          { ...spec, file: "bwrap", args: ["--dev-bind", "/", "/", "--tmpfs", "/proc", "--", file, ...args] },
+          signal,
+        ),
+    };
+    const there = { ...workspace, ports: { ...workspace.ports, processes: withoutProc } };
+    expect(await run(globTool, there, { pattern: "**/*.ts" })).toBe("src/new.ts\nsrc/deep/old.ts");
+    expect(await run(globTool, there, { pattern: "*.ts", path: "src" })).toBe("src/new.ts\nsrc/deep/old.ts");
   });
 
   test("shows at most 200 and counts the rest", async () => {

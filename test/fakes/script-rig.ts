@@ -32,6 +32,7 @@ export function createScriptRig(parts: Partial<ScriptServices> = {}, web?: WebPo
     secret: (name) => ({ TOKEN: "s3cr3t" })[name],
     log: (line) => void lines.push(line),
     emit: (event, payload) => void emitted.push({ event, payload }),
+    maxCallDepth: 2,
     ...parts,
   };
   const scripts = createScripts(services);

@@ -1,5 +1,6 @@
 /** `annotate(...)`: attributes for the record of the operation. */
 import { beginningOf } from "#base";
+import type { Attributes } from "#engine";
 import { dictOf, typeName } from "../arguments.ts";
 import { type FunctionRow, scripts } from "./definition.ts";
 
@@ -13,18 +14,23 @@ export const annotate: FunctionRow = {
   audience: scripts,
   returns: "None",
   meaning:
-    'Adds attributes to the record: `annotate({"policy.rule": "r1"})` or `annotate(rule="r1")`. Text, number or bool.',
+    'Adds attributes to the record: `annotate({"policy.rule": "r1"})` or `annotate(rule="r1")`. Text, number or bool. A hook can also answer `{"action": "annotate", "attributes": {…}}`.',
   run(args, call) {
-    const entries = Object.entries({ ...dictOf(args, "attributes"), ...dictOf(args, "more") });
-    if (entries.length > MAX_ATTRIBUTES) throw new Error(`at most ${MAX_ATTRIBUTES} attributes at once`);
-    const attributes: Record<string, string | number | boolean> = {};
-    for (const [name, value] of entries) {
-      if (typeof value === "string") attributes[name] = beginningOf(value, MAX_VALUE_CHARS);
-      else if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) {
-        attributes[name] = value;
-      } else throw new Error(`attribute ${name}: got ${typeName(value)}, want string, number or bool`);
-    }
-    call.parts.annotate(attributes);
+    call.parts.annotate(attributesOf({ ...dictOf(args, "attributes"), ...dictOf(args, "more") }));
     return null;
   },
 };
+
+/** Throws for what a record cannot hold. */
+export function attributesOf(given: Readonly<Record<string, unknown>>): Attributes {
+  const entries = Object.entries(given);
+  if (entries.length > MAX_ATTRIBUTES) throw new Error(`at most ${MAX_ATTRIBUTES} attributes at once`);
+  const attributes: Record<string, string | number | boolean> = {};
+  for (const [name, value] of entries) {
+    if (typeof value === "string") attributes[name] = beginningOf(value, MAX_VALUE_CHARS);
+    else if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) {
+      attributes[name] = value;
+    } else throw new Error(`attribute ${name}: got ${typeName(value)}, want string, number or bool`);
+  }
+  return attributes;
+}

@@ -31,7 +31,7 @@ function waiting(name: string, meaning: string, wait: FunctionRow["run"]): Funct
 
 export const async: ModuleRow = {
   name: "async",
-  meaning: "Calls of tools side by side, where `meta.enabled` is set",
+  meaning: "Calls of tools side by side",
   audience: toolsOnly,
   functions: [
     launch,

@@ -37,7 +37,8 @@ export const ctx: ModuleRow = {
       params: "key, value",
       audience: scripts,
       returns: "None",
-      meaning: "Sets the value until the turn ends. JSON must be able to hold it.",
+      meaning:
+        "Sets the value until the turn ends; conditions see it from the next step on. JSON must be able to hold it.",
       run: (args, call) => call.values.set(textOf(args, "key"), args.value),
     },
     {

@@ -86,6 +86,7 @@ export const meta: ModuleRow = {
       meaning:
         "The result of another tool, as the model would read it. Policy, hooks and permission hold; a refusal is the text of the result.",
       async run(args, call) {
+        registryOf(call); // throws where it is not enabled
         return resultText(await nestedCall(args, call)());
       },
     },

@@ -1,4 +1,4 @@
-/** `modify(payload)`: the decision that replaces the payload. */
+/** `modify(payload)`: the decision that changes the payload. */
 import { type FunctionRow, scripts } from "./definition.ts";
 
 export const modify: FunctionRow = {
@@ -6,6 +6,7 @@ export const modify: FunctionRow = {
   params: "payload",
   audience: scripts,
   returns: "decision",
-  meaning: 'Goes on with this payload instead, whole. The same as `{"action": "modify", "payload": …}`.',
+  meaning:
+    'Goes on with the fields that it names changed, and the rest as it was. The same as `{"action": "modify", "payload": …}`.',
   run: (args) => ({ action: "modify", payload: args.payload }),
 };

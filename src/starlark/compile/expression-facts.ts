@@ -1,15 +1,5 @@
-/**
- * What can be told about an expression without evaluating it: whether its truth is settled already, and which of its inputs it
- * takes apart with a dot. It errs on the side of not knowing.
- */
+/** What can be told about an expression without evaluating it: whether its truth is settled already. It errs on the side of not knowing. */
 import { type Expr, unparen } from "../syntax/ast.ts";
-
-/** An input with something after its dot. */
-export interface DottedName {
-  readonly name: string;
-  readonly attribute: string;
-  readonly offset: number;
-}
 
 /** The truth of an expression whatever its inputs are, or undefined. */
 export function settledTruth(e: Expr): boolean | undefined {
@@ -98,25 +88,4 @@ function bracketed(literal: string | undefined): string | undefined {
 
 function joined(a: string | undefined, b: string | undefined): string | undefined {
   return a === undefined || b === undefined ? undefined : a + b;
-}
-
-/** Every use of one of `names` with a dot after it, in comprehensions and lambdas too. */
-export function dottedNames(root: Expr, names: ReadonlySet<string>): DottedName[] {
-  const found: DottedName[] = [];
-  const work: unknown[] = [root];
-  while (work.length > 0) {
-    const at = work.pop();
-    if (Array.isArray(at)) work.push(...at);
-    else if (typeof at === "object" && at !== null && "kind" in at) {
-      const node = at as Expr;
-      if (node.kind === "dot") {
-        const owner = unparen(node.x);
-        if (owner.kind === "ident" && names.has(owner.name)) {
-          found.push({ name: owner.name, attribute: node.name, offset: owner.pos });
-        }
-      }
-      for (const [key, part] of Object.entries(at)) if (key !== "binding" && key !== "scope") work.push(part);
-    } else if (typeof at === "object" && at !== null && "colon" in at) work.push(...Object.values(at));
-  }
-  return found.sort((a, b) => a.offset - b.offset);
 }
