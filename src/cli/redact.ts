@@ -7,7 +7,7 @@ import type { ExitCode } from "./exit-code.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** For `--explain` and `--check`, which look at the whole text. */
-const INPUT_MAX_BYTES = 64 * 1024 * 1024;
+const INPUT_MAX_CHARS = 64 * 1024 * 1024;
 /** How long text is held back that only might begin a secret. */
 const IDLE_MS = 50;
 /** Two letters, of either byte order, behind the mark of the order, which is no UTF-8, or without it. */
@@ -42,7 +42,7 @@ export async function redactCommand(ports: CliPorts, flags: RedactFlags): Promis
     await filter(terminal, clock, redactor.createStreamRedactor());
     return 0;
   }
-  const text = await terminal.readAll(INPUT_MAX_BYTES);
+  const text = await wholeInput(terminal);
   refuseUtf16(text);
   const findings = redactor.explain(text);
   report(terminal, redactor, findings, flags);
@@ -53,6 +53,20 @@ function parsePattern(text: string): UserPattern {
   const equals = text.indexOf("=");
   if (equals < 1) throw new ReasonError("UsageInvalid", { detail: "--pattern is kind=regular-expression" });
   return { kind: text.slice(0, equals), pattern: text.slice(equals + 1) };
+}
+
+/** Whatever it is: a byte that is no text hides nothing of what is around it. */
+async function wholeInput(terminal: Terminal): Promise<string> {
+  const pieces: string[] = [];
+  let chars = 0;
+  for await (const piece of terminal.readChunks()) {
+    chars += piece.length;
+    if (chars > INPUT_MAX_CHARS) {
+      throw new ReasonError("UsageInvalid", { detail: `standard input is larger than ${INPUT_MAX_CHARS} characters` });
+    }
+    pieces.push(piece);
+  }
+  return pieces.join("");
 }
 
 /** Writes what can go out with each piece; when none comes for a while, what is held for no good reason. */

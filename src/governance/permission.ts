@@ -268,8 +268,9 @@ export function createPermission(options: PermissionOptions): Permission {
       const loop = isAsking(call) ? undefined : repeats.seen(call);
       if (judgement.effect === "deny") await lookAtRefused(call, disk);
       const judgedOn = whatItRestedOn(call, disk, before, { repeated: loop !== undefined, isSettled });
-      const isAlone = options.autoApprove || !options.approver.canAnswer(call.turn);
-      const verdict = loop?.again === true && isAlone ? endOfLoop(judgement, loop) : withRepeats(judgement, loop?.why);
+      const isAlone = (): boolean => options.autoApprove || !options.approver.canAnswer(call.turn);
+      const verdict =
+        loop?.again === true && isAlone() ? endOfLoop(judgement, loop) : withRepeats(judgement, loop?.why);
       if (verdict.effect !== "allow") return { ...(await settle(call, verdict, next)), judgedOn };
       const result = await next({ ...call, judged: verdict.judged });
       if (result.memoized !== true) return { ...result, judgedOn };

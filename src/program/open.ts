@@ -63,7 +63,8 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
   const { terminal, env, clock } = ports;
   const { flags, offlineAllowed, cassette } = options;
   // The session of a replay has the id that it had: it may be in the log already.
-  const store = cassette !== undefined && "replay" in cassette ? "memory" : flags.store;
+  const isReplay = cassette !== undefined && "replay" in cassette;
+  const store = isReplay ? "memory" : flags.store;
   const place = projectPlace(flags);
   if (options.foldersNamed !== true) refuseFolder(ports, place);
   // A folder without a project pays nothing for what projects need.
@@ -116,7 +117,8 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
     keepRule: (rule) => keepRule(configFile(ports, userFlags(flags).config), clock, rule),
     ...defined({ model: named, cassette }),
   });
-  if (flags.autoApprove === true)
+  // What is replayed was decided when it was recorded.
+  if (flags.autoApprove === true && !isReplay)
     terminal.err(`${paint(terminal, "yellow", "--auto-approve:")} ${AUTO_APPROVE_TEXT}\n`);
   if (harness.offline) {
     const how =

@@ -15,7 +15,6 @@ import type { Redactor } from "./redactor.ts";
  */
 export const STRUCTURAL_FIELDS: ReadonlySet<string> = new Set([
   "active",
-  "action",
   "approval",
   "args_hash",
   "block",
@@ -51,7 +50,6 @@ export const STRUCTURAL_FIELDS: ReadonlySet<string> = new Set([
   "resolution",
   "result_hash",
   "retry_after_ms",
-  "scope",
   "session_total",
   "started_at",
   "state",
