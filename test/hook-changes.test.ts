@@ -83,6 +83,13 @@ describe("modify", () => {
     expect(rig.results()[0]).toContain(why);
   });
 
+  test("of a result that cannot be used keeps the result back", async () => {
+    const rig = await echo({ sets: hook("tool.post", 10, ['return modify({"contents": "x"})']) });
+    expect(rig.of("HookError")).toMatchObject([{ hook: "sets", event: "tool.post" }]);
+    expect(rig.of("ToolResult")).toMatchObject([{ outcome: "denied", reason: "HookBlocked" }]);
+    expect(rig.results()[0]).not.toContain("a/-");
+  });
+
   test("that names nothing is passed over with on_error: allow", async () => {
     const rig = await echo({ sets: hook("tool.pre", 10, ['return modify({"arg": {}})'], "on_error: allow\n") });
     expect(rig.results()).toEqual(["a/-"]);

@@ -47,8 +47,8 @@ type Asked = EventPayload<"HooksAsked">["decisions"][number];
 
 type Answer =
   | { readonly decision: HookDecision }
-  /** It raised, timed out or made no sense. */
-  | { readonly failed: string; readonly timeoutMs?: number };
+  /** It raised, timed out or made no sense; `unusable`: it wanted something changed, and nobody can tell what. */
+  | { readonly failed: string; readonly timeoutMs?: number; readonly unusable?: true };
 
 export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDispatchOptions): HookDispatcher {
   async function ask(hook: Hook, call: HookCall, changes: PayloadChanges | undefined): Promise<Answer> {
@@ -56,7 +56,11 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
       const answer = hook.handle(call);
       const decision = answer instanceof Promise ? await answer : answer;
       if (decision.action !== "modify") return { decision };
-      return { decision: { ...decision, payload: changedPayload(call.payload, decision.payload, changes) } };
+      try {
+        return { decision: { ...decision, payload: changedPayload(call.payload, decision.payload, changes) } };
+      } catch (error) {
+        return { failed: messageOf(error), unusable: true };
+      }
     } catch (error) {
       if (!(error instanceof HookTimedOut)) return { failed: messageOf(error) };
       const { timeoutMs } = error;
@@ -100,7 +104,8 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
         if ("failed" in answer) {
           if (answer.timeoutMs === undefined) tellFailure(bus, at, hook, answer.failed);
           else tellTimeout(bus, at, hook, answer.timeoutMs);
-          if (hook.onError === "block") {
+          // A result that was to be changed does not pass unchanged.
+          if (hook.onError === "block" || (answer.unusable && hook.event.endsWith(".post"))) {
             stoppedBy = {
               hook,
               reason: `the hook failed, and a guard that fails blocks: ${answer.failed}`,
