@@ -9,7 +9,8 @@ import { dirname, join, relative, resolve } from "node:path";
 interface Manifest {
   /** `#name` to a file of `src/`. */
   readonly imports: Readonly<Record<string, string>>;
-  readonly exports: Readonly<Record<string, { readonly types: string }>>;
+  /** A plain path is data. */
+  readonly exports: Readonly<Record<string, { readonly types: string } | string>>;
 }
 
 const root = resolve(import.meta.dirname, "..");
@@ -20,7 +21,9 @@ const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as
 export function writePackageTypes(): void {
   execFileSync(join(root, "node_modules/.bin/tsc"), ["-p", join(root, "tsconfig.types.json")], { stdio: "inherit" });
   const published = new Set<string>();
-  for (const { types: file } of Object.values(manifest.exports)) {
+  for (const entry of Object.values(manifest.exports)) {
+    if (typeof entry === "string") continue;
+    const file = entry.types;
     publish(join(root, file), published);
     writeFileSync(join(root, file), `/// <reference types="node" />\n${readFileSync(join(root, file), "utf8")}`);
   }

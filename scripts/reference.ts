@@ -4,14 +4,12 @@
  */
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { protocolJsonSchema } from "#protocol/schemas";
 import { artifactsPage } from "./reference/artifacts-page.ts";
 import { builtinsPage } from "./reference/builtins-page.ts";
 import { configurationPage } from "./reference/configuration-page.ts";
 import { conformancePage } from "./reference/conformance-page.ts";
 import { evalsPage } from "./reference/evals-page.ts";
 import { httpPage } from "./reference/http-page.ts";
-import { formatJson } from "./reference/json-text.ts";
 import { protocolPage } from "./reference/protocol-page.ts";
 import { providersPage } from "./reference/providers-page.ts";
 import { redactionPage } from "./reference/redaction-page.ts";
@@ -29,7 +27,6 @@ export interface ReferencePage {
 export function referencePages(): readonly ReferencePage[] {
   return [
     { path: "docs/reference/protocol.md", text: protocolPage() },
-    { path: "docs/reference/protocol.schema.json", text: `${formatJson(protocolJsonSchema())}\n` },
     { path: "docs/reference/http.md", text: httpPage() },
     { path: "docs/reference/conformance.md", text: conformancePage() },
     { path: "docs/reference/tools.md", text: toolsPage() },

@@ -300,9 +300,13 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.openSync",
     why: "The session log, encrypted.",
   },
+  "src/transports/bind.ts": {
+    uses: "fs.chmodSync fs.unlinkSync node:net",
+    why: "The file of a Unix socket that clients come to. net: asks whether somebody answers on an old one.",
+  },
   "src/transports/http/open-listener.ts": {
-    uses: "fs.chmodSync fs.unlinkSync node:http node:https node:net",
-    why: "Listens for clients; the file of a Unix socket. net: asks whether somebody answers on an old one.",
+    uses: "node:http node:https",
+    why: "Listens for clients.",
   },
   "src/trust/acked-texts.ts": {
     uses: "fs.rmSync",

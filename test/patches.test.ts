@@ -1,9 +1,10 @@
 /**
  * What a feature costs. Each patch adds one of its kind to the sources as they are: it applies, touches at most four files that are
- * there already, and what it adds is known wherever it has to be.
+ * there already, generated pages and tests included, and what it adds is known wherever it has to be. With all of them in place the
+ * sources compile, and `npm run docs` changes nothing.
  */
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -19,22 +20,33 @@ interface Patch {
 }
 
 function applied(name: string): Patch {
-  const path = join(import.meta.dirname, "patches", `${name}.patch`);
+  const path = patchFile(name);
   const parts = readFileSync(path, "utf8")
     .split(/^diff --git /m)
     .slice(1);
   const touched = parts
     .filter((part) => !/^new file mode/m.test(part))
     .map((part) => /^a\/(\S+) /.exec(part)?.[1] ?? "");
-  const folder = mkdtempSync(join(tmpdir(), "harness-patch-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  for (const needed of ["src", "package.json", ...touched]) {
-    mkdirSync(dirname(join(folder, needed)), { recursive: true });
-    cpSync(join(root, needed), join(folder, needed), { recursive: true });
-  }
-  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  expect(touched.length).toBeLessThanOrEqual(MAX_TOUCHED);
+  const folder = copied(["src", "scenarios", "package.json", ...touched]);
   execFileSync("git", ["apply", path], { cwd: folder });
   return { folder, touched };
+}
+
+function patchFile(name: string): string {
+  return join(import.meta.dirname, "patches", `${name}.patch`);
+}
+
+/** A folder with these parts of the repository, and its packages. */
+function copied(parts: readonly string[]): string {
+  const folder = mkdtempSync(join(tmpdir(), "harness-patch-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const part of parts) {
+    mkdirSync(dirname(join(folder, part)), { recursive: true });
+    cpSync(join(root, part), join(folder, part), { recursive: true });
+  }
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  return folder;
 }
 
 /** What a program that is run in the folder prints as JSON. */
@@ -55,7 +67,6 @@ test("a built-in tool is its file, a line in the list, its tests and the page th
     "src/tools/builtin-tools.test.ts",
     "src/tools/builtin-tools.ts",
   ]);
-  expect(touched.length).toBeLessThanOrEqual(MAX_TOUCHED);
   const program = `
     import { isReservedToolName, builtinToolNames, factsOf } from "#tools";
     import { evaluateRules, parseRule } from "./src/governance/rules.ts";
@@ -135,4 +146,120 @@ test("a kind of store is its folder, a row in the table and a row in the suite",
     const again = await storeKinds.json.open(choice, { clock });
     console.log(JSON.stringify({ isListed: storeKindNames.includes("json"), events: (await again.read(id, { after: 0, limit: 9 })).length }));`;
   expect(run(folder, program)).toEqual({ isListed: true, events: 1 });
+});
+
+/** For a program in a patched folder: `start` runs the patched command in a home of its own. */
+const START = `
+  import { spawn } from "node:child_process";
+  import { once } from "node:events";
+  import { mkdirSync, readFileSync } from "node:fs";
+  import { connect } from "node:net";
+  import { createInterface } from "node:readline";
+  const home = process.cwd() + "/home";
+  mkdirSync(home + "/work", { recursive: true });
+  const main = 'import { main } from "' + process.cwd() + '/src/main.ts"; await main();';
+  function start(...args) {
+    const env = { PATH: process.env.PATH, HOME: home };
+    const command = ["--input-type=module", "-e", main, "harness", ...args, "-m", "scripted:offline"];
+    const child = spawn(process.execPath, command, { cwd: home + "/work", env });
+    process.once("exit", () => child.kill());
+    return child;
+  }`;
+
+test("a protocol command is its row, its handler, its example and the page that is made", { timeout: 60_000 }, () => {
+  const { folder, touched } = applied("protocol-command");
+  // One with a REST route of its own also changes the generated page about HTTP; without, the route for any command carries it.
+  expect(touched.toSorted()).toEqual([
+    "docs/reference/protocol.md",
+    "src/control/command-handlers.ts",
+    "src/protocol/commands.test.ts",
+    "src/protocol/session-commands.ts",
+  ]);
+  const program = `${START}
+    import { protocolJsonSchema } from "#protocol/schemas";
+    import { openApiDocument, routes } from "#transports/http";
+    const rpc = start("rpc");
+    let id = 0;
+    const ask = (method, params) => rpc.stdin.write(JSON.stringify({ jsonrpc: "2.0", id: ++id, method, params }) + "\\n");
+    const answers = [];
+    ask("initialize", {});
+    for await (const line of createInterface(rpc.stdout)) {
+      const answer = JSON.parse(line);
+      if (answer.id === undefined) continue;
+      answers.push(answer.result ?? answer.error);
+      if (answer.id === 1) ask("session.open", {});
+      else if (answer.id === 2) ask("position.get", { session: answer.result?.session.id });
+      else rpc.stdin.end();
+    }
+    const { paths } = openApiDocument(routes, "1");
+    console.log(JSON.stringify({
+      feature: answers[0].handshake.features.includes("position"),
+      answer: answers[2],
+      schemas: Object.keys(protocolJsonSchema().$defs).filter((name) => name.endsWith(".GetPosition")),
+      rest: paths["/v1/sessions/{id}/commands"].post["x-commands"].includes("GetPosition"),
+    }));`;
+  expect(run(folder, program)).toEqual({
+    feature: true,
+    answer: { ok: true, result: 1 },
+    schemas: ["command.GetPosition", "reply.GetPosition"],
+    rest: true,
+  });
+});
+
+test("a transport is its folder, its name, a row in the table, its effect and a line about its addresses", {
+  timeout: 60_000,
+}, () => {
+  const { folder, touched } = applied("transport");
+  expect(touched.toSorted()).toEqual([
+    "docs/reference/cli.md",
+    "package.json",
+    "src/daemon/transports.ts",
+    "test/effect-places.test.ts",
+  ]);
+  const program = `${START}
+    const daemon = start("daemon", "run", "--listen", "lines+unix:" + home + "/s", "--token-file", home + "/token");
+    for await (const line of createInterface(daemon.stderr)) if (line.includes("the token is in")) break;
+    const socket = connect(home + "/s");
+    const say = (message) => socket.write(JSON.stringify(message) + "\\n");
+    say({ token: readFileSync(home + "/token", "utf8").trim() });
+    say({ kind: "CreateSession" });
+    const heard = new Set();
+    for await (const text of createInterface(socket)) {
+      const { reply, event, error } = JSON.parse(text);
+      heard.add(reply?.kind ?? event?.kind ?? error.reason);
+      if (reply?.kind === "CreateSession") say({ kind: "SendInput", session: reply.session, content: [{ text: "Hi." }] });
+      if (event?.kind === "TurnEnded") say({ kind: "Nonsense" });
+      if (error !== undefined) break;
+    }
+    const stranger = connect(home + "/s");
+    stranger.write('{"token":"forged"}\\n');
+    for await (const text of createInterface(stranger)) heard.add(JSON.parse(text).error.reason);
+    daemon.kill("SIGTERM");
+    const [code] = await once(daemon, "exit");
+    console.log(JSON.stringify({ heard: [...heard], code }));`;
+  expect(run(folder, program)).toEqual({
+    heard: expect.arrayContaining(["CreateSession", "SendInput", "TurnEnded", "InvalidCommand", "TokenInvalid"]),
+    code: 0,
+  });
+});
+
+test("with all of them the sources compile, and the pages are those that the tables make", { timeout: 120_000 }, () => {
+  const folder = copied(["src", "test", "scripts", "docs", "package.json", "tsconfig.json"]);
+  const patches = readdirSync(join(import.meta.dirname, "patches")).map((name) =>
+    patchFile(name.replace(".patch", "")),
+  );
+  execFileSync("git", ["apply", ...patches], { cwd: folder });
+  const tests = ["protocol/commands", "stores/stores", "tools/builtin-tools"].map((name) => `src/${name}.test.ts`);
+  const files = ["src/main.ts", "src/embed.ts", "scripts/reference.ts", ...tests];
+  writeFileSync(
+    join(folder, "tsconfig.patched.json"),
+    JSON.stringify({ extends: "./tsconfig.json", include: [], files }),
+  );
+  execFileSync(join(root, "node_modules/.bin/tsc"), ["-p", "tsconfig.patched.json"], { cwd: folder, stdio: "inherit" });
+  const program = `
+    import { readFileSync } from "node:fs";
+    import { referencePages } from "./scripts/reference.ts";
+    const stale = referencePages().filter(({ path, text }) => readFileSync(path, "utf8") !== text);
+    console.log(JSON.stringify(stale.map(({ path }) => path)));`;
+  expect(run(folder, program)).toEqual([]);
 });

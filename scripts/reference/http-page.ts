@@ -3,6 +3,9 @@ import { openApiDocument, type Route, routes } from "#transports/http";
 import { defaultLimits, type HttpLimits } from "../../src/transports/http/limits.ts";
 import { GENERATED, list, page, plain, table } from "./markdown.ts";
 
+/** Takes every command without a route of its own; which those are is in the table of commands. */
+const ANY_COMMAND_PATH = "/v1/sessions/{id}/commands";
+
 /** What each bound means to a client. A bound that is new is missing here until it is said. */
 const meanings: Readonly<Record<keyof HttpLimits, string>> = {
   bodyBytes: "One request body, and one message of a web socket (413, close code 1009).",
@@ -104,7 +107,7 @@ function routeTable(rows: readonly Route[]): string {
     rows.map(({ method, path, summary, commands = [], handshake, answers }) => [
       `\`${method} ${path}\``,
       plain(summary),
-      commands.length === 0 ? "–" : list(commands),
+      path === ANY_COMMAND_PATH ? "[those](protocol.md#commands)" : commands.length === 0 ? "–" : list(commands),
       handshake ? "yes" : "–",
       Object.entries(answers)
         .map(([status, text]) => `${status}: ${plain(text)}`)

@@ -36,8 +36,8 @@ export function protocolPage(): string {
     "# Protocol",
     GENERATED,
     `Version ${PROTOCOL_VERSION}. Clients send commands and receive events. Clients live in the same process (the ` +
-      "command line, an embedding program) or on the other side of [HTTP](http.md); `--json` prints the events as JSON lines. In JSON Schema: " +
-      "[protocol.schema.json](protocol.schema.json).",
+      "command line, an embedding program) or on the other side of [HTTP](http.md); `--json` prints the events as JSON lines. The package has " +
+      "the same as a JSON Schema, `harness-runtime/protocol.schema.json`.",
     "Objects may carry more fields than are listed. Unknown ones have no effect; those that begin with `x_` are kept. " +
       "`POST /v1/sessions` names the ones that it ignored in `ignored_fields`: a client cannot set the sandbox or what is approved.",
     "## Ids",

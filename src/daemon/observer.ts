@@ -16,8 +16,9 @@ export function createDaemonObserver(log: OperationLog, clock: Clock): DaemonObs
   const auth = log.of("auth");
   let streams = 0;
   let lastAskedMs = clock.monotonicMs();
-  const changed = (open: number): void => {
-    streams = open;
+  /** By one: each wire counts its own. */
+  const changed = (by: 1 | -1): void => {
+    streams += by;
     lastAskedMs = clock.monotonicMs();
   };
   return {
@@ -27,11 +28,11 @@ export function createDaemonObserver(log: OperationLog, clock: Clock): DaemonObs
       lastAskedMs = clock.monotonicMs();
     },
     streamOpened(open) {
-      changed(open);
+      changed(1);
       http.info("client connected", { streams: open });
     },
     streamClosed(open) {
-      changed(open);
+      changed(-1);
       http.info("client disconnected", { streams: open });
     },
     refused(refusal) {

@@ -2,7 +2,6 @@
 
 import { rmSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
-import { defined } from "#base";
 import type { OperationLog } from "#logs";
 import {
   closeProgram,
@@ -14,14 +13,7 @@ import {
   type RunFlags,
 } from "#program";
 import { ReasonError, storeFailure } from "#protocol";
-import {
-  addressText,
-  type HttpServer,
-  isLoopback,
-  type ListenAddress,
-  parseListenAddress,
-  startHttpServer,
-} from "#transports/http";
+import { isLoopback } from "#transports/http";
 import { type AccessFlags, type DaemonAccess, openDaemonAccess } from "./access.ts";
 import { httpBackend } from "./backend.ts";
 import { claimDaemon, type DaemonFacts, type HeldClaim } from "./claim.ts";
@@ -31,6 +23,13 @@ import { createDaemonObserver } from "./observer.ts";
 import { probeDaemon } from "./probe.ts";
 import { UPDATED_TEXT } from "./program-files.ts";
 import { type DaemonPlaces, daemonPlaces } from "./state.ts";
+import {
+  type DaemonAddress,
+  daemonAddressText,
+  parseDaemonAddress,
+  type RunningTransports,
+  startTransports,
+} from "./transports.ts";
 
 /** By how much the heap of a daemon grows over what is alive before it is collected. V8 alone lets it grow fourfold. */
 const HEAP_GROWING_PERCENT = 40;
@@ -106,7 +105,7 @@ interface Serving {
   readonly flags: DaemonRunFlags;
   readonly log: OperationLog;
   readonly watch: EventWatch;
-  readonly listen: readonly ListenAddress[];
+  readonly listen: readonly DaemonAddress[];
   readonly access: DaemonAccess;
   readonly facts: DaemonFacts;
   readonly claim: HeldClaim | undefined;
@@ -161,33 +160,25 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
   const observer = createDaemonObserver(log, clock);
   const onReplaced = (): void => stopped.resolve("replaced");
   const duties = createDuties({ ports, harness, settings, log, store: flags.store, onReplaced });
-  let server: HttpServer | undefined;
+  let server: RunningTransports | undefined;
   let stopWatching = (): void => undefined;
   try {
-    server = await startHttpServer({
-      backend: await httpBackend(ports, harness, settings, {
-        ...{ watch, log, store: flags.store },
-        retention: duties.retention,
-      }),
-      authenticate: access.authenticate,
-      phaseOf: access.phaseOf,
-      desk: access.desk,
-      ...defined({ tls: access.tls }),
-      clock,
+    const seen = { watch, log, store: flags.store, retention: duties.retention };
+    const backend = await httpBackend(ports, harness, settings, seen);
+    server = await startTransports(
+      { backend, access, clock, observer, allowedOrigins: flags.allowOrigin ?? [] },
       listen,
-      allowedOrigins: flags.allowOrigin ?? [],
-      observer,
-    });
+    );
     const revoked = access.begin();
     if (revoked.length > 0) log.of("auth").warn("tokens of runs that ended without revoking them", { revoked });
-    const addresses = server.addresses.map(addressText);
+    const addresses = server.addresses.map(daemonAddressText);
     claim?.ready({ ...facts, addresses });
     stage.info("stage", { stage: "ready", addresses });
     // Where it was started is not its business any more, and may go away.
     if (facts.background) process.chdir("/");
     for (const address of server.addresses) {
       const isSecured = address.kind === "tcp" && !isLoopback(address.host);
-      terminal.err(`listening on ${addressText(address)}${isSecured ? " with TLS" : ""}\n`);
+      terminal.err(`listening on ${daemonAddressText(address)}${isSecured ? " with TLS" : ""}\n`);
     }
     terminal.err(`${harness.model} · the token is in ${access.tokenFile}\n`);
     stopWatching = watchIdleness({
@@ -230,8 +221,8 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
   }
 }
 
-function listenAddresses({ socket }: DaemonPlaces, given: readonly string[] | undefined): readonly ListenAddress[] {
-  return (given ?? [`unix:${socket}`]).map(parseListenAddress);
+function listenAddresses({ socket }: DaemonPlaces, given: readonly string[] | undefined): readonly DaemonAddress[] {
+  return (given ?? [`unix:${socket}`]).map(parseDaemonAddress);
 }
 
 /** Of `daemon run --background --listen unix:… --cwd …` what came after, which is what somebody gave to `daemon start`. */

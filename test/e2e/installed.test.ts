@@ -67,12 +67,13 @@ test("runs a turn with the log on disk, and an embedded one", async () => {
     `import { createHarness } from "harness-runtime";
     import { connect } from "harness-runtime/client";
     import { compile } from "harness-runtime/starlark";
+    import schema from "harness-runtime/protocol.schema.json" with { type: "json" };
     const harness = await createHarness({ model: "scripted:./model.yaml", logFile: "log.db" });
-    console.log((await harness.prompt("hello")).text, typeof connect, typeof compile);
+    console.log((await harness.prompt("hello")).text, typeof connect, typeof compile, schema.$id);
     await harness.close();`,
   );
   expect((await run(process.execPath, [file], { cwd: project, env })).stdout).toBe(
-    "At your service. function function\n",
+    "At your service. function function harness-protocol\n",
   );
 });
 

@@ -1,8 +1,9 @@
 /** REST with server-sent events, web sockets and the small surface, on one listener. */
+
+export { addressText, isLoopback, type ListenAddress, parseListenAddress } from "../listen-address.ts";
 export { type Authenticate, type Authentication, authenticateWith, type PresentedToken } from "./access.ts";
 export type { TlsTexts } from "./lan.ts";
 export type { HttpLimits } from "./limits.ts";
-export { addressText, isLoopback, type ListenAddress, parseListenAddress } from "./listen-address.ts";
 export type { HttpObserver, Refusal } from "./observer.ts";
 export { openApiDocument } from "./openapi.ts";
 export type { HttpBackend, Route } from "./route.ts";

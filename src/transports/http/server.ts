@@ -6,12 +6,12 @@ import { type ConfirmationChannel, checkOrigin, phaseOf, preflightAnswer, presen
 import { type Clock, visibleLine } from "#base";
 import { requireSeen } from "#control";
 import { ReasonError, SessionId, SOCKET_PROTOCOL } from "#protocol";
+import type { ListenAddress } from "../listen-address.ts";
 import { type Authenticate, type PresentedToken, refusalOf, requireClaims } from "./access.ts";
 import { openEventStream } from "./event-stream.ts";
 import { asReasonError, cleanReason } from "./failure.ts";
 import type { TlsTexts } from "./lan.ts";
 import { defaultLimits, type HttpLimits } from "./limits.ts";
-import type { ListenAddress } from "./listen-address.ts";
 import type { HttpObserver } from "./observer.ts";
 import { type Listener, type OpenedListener, openListener } from "./open-listener.ts";
 import { openApiDocument } from "./openapi.ts";
