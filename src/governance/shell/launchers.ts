@@ -117,7 +117,14 @@ export const PREFIXES: Readonly<Record<string, PrefixRule>> = {
     long: "cpunodebind= membind= interleave= physcpubind= preferred= localalloc",
     plainWith: "-s -H --show --hardware",
   },
-  prlimit: { valued: "ncstuv", long: "nofile= cpu= as= core= nproc= stack= fsize=" },
+  // A limit is attached to its option, or shown: the next word is the program.
+  prlimit: {
+    valued: "po",
+    attached: "cdefilmnqrstuvxy",
+    long:
+      "pid= output= noheadings raw verbose core[=] data[=] nice[=] fsize[=] sigpending[=] memlock[=] rss[=] nofile[=] msgqueue[=] " +
+      "rtprio[=] stack[=] cpu[=] nproc[=] as[=] locks[=] rttime[=]",
+  },
   setarch: { flags: "R3BFILSTXZv", long: "addr-no-randomize verbose", operands: 1 },
   caffeinate: { flags: "dimsu", valued: "tw" },
   fakeroot: { valued: "lsib" },
@@ -200,7 +207,7 @@ export const PREFIXES: Readonly<Record<string, PrefixRule>> = {
     valued: "abeEIoOpPsSuUX",
     long: "follow-forks output= trace= string-limit= summary quiet[=]",
   },
-  ltrace: { flags: "cCfhirStTV", valued: "abDeElnopsuwx" },
+  ltrace: { flags: "bcCfhirStTV", valued: "aDelnopsuwx" },
   script: {
     flags: "aefqv",
     valued: "EIOTBot",
