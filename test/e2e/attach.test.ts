@@ -88,7 +88,7 @@ describe("harness attach", () => {
     const second = openCliTerminal(home, ["attach", "--last"]);
     await second.see("● Bash sleep 600");
     second.type(`hello?${ENTER}`);
-    await second.see("TurnInProgress");
+    await second.see("queued: hello?");
     second.type(`/queue later${ENTER}`);
     await first.see("queued: ");
     second.type(`/steer and dream${ENTER}`);
