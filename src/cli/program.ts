@@ -4,6 +4,7 @@ import { paint } from "#base";
 import { ReasonError } from "#protocol";
 import { addCareCommands } from "./care-commands.ts";
 import type { CliPorts } from "./cli-ports.ts";
+import { groupCommands } from "./command-groups.ts";
 import { addConformanceCommand } from "./conformance-command.ts";
 import { addCredsCommands } from "./creds-commands.ts";
 import { addDaemonCommands } from "./daemon-commands.ts";
@@ -291,6 +292,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
       exit(await versionCommand(ports, flags));
     });
 
+  groupCommands(program);
   return program;
 }
 

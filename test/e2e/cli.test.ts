@@ -112,6 +112,14 @@ describe("usage", () => {
     expect(err).toContain("Usage: harness");
   });
 
+  test("--help groups the commands", async () => {
+    const { out } = await callCli(home, ["--help"]);
+    const headings = ["Run an agent:", "Sessions:", "Projects:", "Security:", "This installation:"];
+    expect(out.match(/^\S.*:$/gm)?.filter((line) => line !== "Options:")).toEqual(expect.arrayContaining(headings));
+    expect(out).not.toContain("Commands:");
+    expect(out).toMatch(/^Sessions:\n(?: {2}.*\n)*? {2}undo /m);
+  });
+
   test.each([["--help"], ["help"], ["run", "--help"], ["deploy", "--help"], ["models", "--help"], ["cost", "--help"]])(
     "%s %s prints help and exits 0",
     async (...args) => {
