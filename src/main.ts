@@ -1,7 +1,7 @@
 /** The program's entry: real ports, argv, exit code. Started by `bin/harness.cjs`. */
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { commandFirst, createOutward, createTerminal, describeCrash, runCli } from "#cli";
+import { commandFirst, createOutward, createTerminal, describeCrash, runCli, withCommand } from "#cli";
 import { createEnvironmentKeys, environmentBlock } from "#credentials";
 import { keyVariables } from "#providers/vendors";
 import { createSystemClock, startDetached } from "#world";
@@ -27,7 +27,7 @@ export async function main(): Promise<void> {
   const keys = createEnvironmentKeys(process.env, environmentBlock());
   for (const variable of keyVariables()) keys.hold(variable);
   for (const variable of Object.keys(process.env)) if (OWN_SECRETS.test(variable)) keys.conceal(variable);
-  const argv = commandFirst(process.argv.slice(2));
+  const argv = withCommand(commandFirst(process.argv.slice(2)));
   const clock = createSystemClock();
   const credentials = programCredentials({ env: process.env, keys, clock, file: credentialHelper });
   if (opensSession(argv)) credentials.prepare(keyVariables());

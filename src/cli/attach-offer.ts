@@ -8,7 +8,7 @@ import type { Terminal } from "./terminal.ts";
 const LISTED = 20;
 const SEARCHED = 1000;
 const TITLE_CHARS = 60;
-const OFFERED_KEYS = "  [l] attach to it (Enter)  [n] a new session  [p] pick from the list\n  > ";
+const OFFERED_KEYS = "  [n] a new session (Enter)  [l] attach to the last one  [p] pick from the list\n  > ";
 
 export interface OfferParts {
   readonly client: Client;
@@ -53,8 +53,8 @@ export async function offeredSession(parts: OfferParts): Promise<ClientSession |
     const line = await terminal.ask((screen) => screen.readAnswer(OFFERED_KEYS, signal));
     if (line.kind !== "line") return undefined;
     const answer = line.text.trim().toLowerCase();
-    if (answer === "" || answer === "l" || answer === "last") return client.session(idOf(last));
-    if (answer === "n" || answer === "new") return newSession(parts);
+    if (answer === "" || answer === "n" || answer === "new") return newSession(parts);
+    if (answer === "l" || answer === "last") return client.session(idOf(last));
     if (answer === "p" || answer === "pick") {
       const picked = await pickedSession(parts);
       if (picked !== undefined) return picked;

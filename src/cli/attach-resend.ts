@@ -17,7 +17,7 @@ export interface AttachedParts {
 }
 
 /** `text` is what `send` sends. */
-export type Resend = (text: string, send: () => Promise<unknown>) => Promise<void>;
+type Resend = (text: string, send: () => Promise<unknown>) => Promise<void>;
 
 export function createResend({ ports, session, view, revival }: AttachedParts): Resend {
   /** Of an input that may have been begun with when the connection went: its daemon is dead, and the log has no input since. */

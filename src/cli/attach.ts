@@ -1,7 +1,7 @@
 /** `harness attach`: this terminal on a session of a running daemon, beside whoever else is on it. */
 
 import { resolve } from "node:path";
-import { defined, visibleLine } from "#base";
+import { defined, paint, visibleLine } from "#base";
 import type { Client, ClientSession } from "#client";
 import {
   createDaemonRevival,
@@ -22,7 +22,7 @@ import {
   type OfferParts,
   offeredSession,
 } from "./attach-offer.ts";
-import { type AttachedParts, createResend, type Resend } from "./attach-resend.ts";
+import { type AttachedParts, createResend } from "./attach-resend.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { converse } from "./conversation.ts";
 import type { ExitCode } from "./exit-code.ts";
@@ -185,14 +185,18 @@ async function attached(parts: AttachedParts, model: string): Promise<string | u
   }
   terminal.err(`${session.id} · ${visibleLine(model)} · attached on ${client.address} · /help for help\n`);
   const send = createResend(parts);
-  const words = attachedWords(parts, send);
+  const queue = async (text: string): Promise<void> => {
+    await send(text, () => session.queue(text));
+    view.finishLine();
+    terminal.err(`${paint(terminal, "dim", `queued: ${visibleLine(text)}`)}\n`);
+  };
+  const words = attachedWords(parts, queue);
   const over = await converse({
     ports,
     session,
     view,
     words,
-    send: (text) => send(text, () => session.send(text)),
-    readsAhead: true,
+    send: (text) => (view.isTurnRunning ? queue(text) : send(text, () => session.send(text))),
     left,
   });
   if (over.kind === "other") return over.session;
@@ -202,10 +206,10 @@ async function attached(parts: AttachedParts, model: string): Promise<string | u
 }
 
 /** What a daemon adds to the words of every conversation. */
-function attachedWords({ ports, client, session }: AttachedParts, send: Resend) {
+function attachedWords({ ports, client, session }: AttachedParts, queue: (text: string) => Promise<void>) {
   return {
     health: async () => ports.terminal.err("The daemon tells how it is: harness daemon status\n"),
-    queue: ({ text = "" }) => send(text, () => session.queue(text)),
+    queue: ({ text = "" }) => queue(text),
     steer: ({ text = "" }) => session.steer(text),
     cancel: () => session.cancel(),
     // Read before anything is carried out: it ends the conversation here.

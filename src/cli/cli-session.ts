@@ -135,7 +135,7 @@ async function openSession(
       if (isRunning) void session.cancel();
     },
     ended: view.ended,
-    converse: (left) => converse({ ports, session, view, words: { health }, send, readsAhead: false, left }),
+    converse: (left) => converse({ ports, session, view, words: { health }, send, left }),
     finishLine: () => view.finishLine(),
   };
 }

@@ -6,8 +6,12 @@ import { paint, visibleLine } from "#base";
 import type { ClientSession } from "#client";
 import { parseSlash } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
+import { openInputHistory } from "./input-history.ts";
 import type { SessionView } from "./session-view.ts";
-import { isQuit, runSlash, type SlashHandlers, sessionWords } from "./slash-words.ts";
+import { isQuit, runSlash, type SlashHandlers, sessionWords, typedWords } from "./slash-words.ts";
+
+/** Inputs that wait for the turn to end. */
+const UNSENT_MAX = 100;
 
 /** Why the conversation here is over. A session that was left goes on. */
 export type Left =
@@ -16,15 +20,13 @@ export type Left =
   | { readonly kind: "other"; readonly session: string };
 
 export interface ConversationParts {
-  readonly ports: Pick<CliPorts, "terminal" | "outward">;
+  readonly ports: Pick<CliPorts, "terminal" | "outward" | "env">;
   readonly session: ClientSession;
   readonly view: SessionView;
   /** Besides those of every conversation. `sessions:resume` leaves this one. */
   readonly words: SlashHandlers & Required<Pick<SlashHandlers, "health">>;
   /** Resolves when the next input can be sent. */
   send(text: string): Promise<unknown>;
-  /** A line is read while the one before is carried out; else after it. */
-  readonly readsAhead: boolean;
   /** Aborts to make it return at once. */
   readonly left: AbortSignal;
 }
@@ -66,25 +68,48 @@ async function readLines(parts: ConversationParts, unsent: string[], left: Abort
     }
     if (!left.aborted) unsent.shift();
   }
+  const history = openInputHistory(ports);
+  const tell = async (error: unknown): Promise<void> => terminal.err(`${await outward.describe(error)}\n`);
   let reason: Left = { kind: "left" };
+  /** The lines so far of an input whose last line ended with a backslash. */
+  let begun = "";
   while (!left.aborted) {
     while (view.isAsking) await view.idle();
-    const prompt = paint(terminal, "green", "› ");
-    const line = await terminal.readLine(prompt, AbortSignal.any([left, view.interruption()]));
+    const prompt = paint(terminal, "green", begun === "" ? "› " : "… ");
+    const question = view.interruption();
+    const aid = { history: history.inputs(), words: begun === "" ? typedWords(words) : [] };
+    const line = await terminal.readLine(prompt, AbortSignal.any([left, question]), aid);
     if (line.kind === "end") break;
-    const input = line.kind === "line" ? line.text.trim() : "";
+    if (line.kind === "interrupted") {
+      if (!question.aborted) begun = "";
+      continue;
+    }
+    if (line.text.endsWith("\\")) {
+      begun += `${line.text.slice(0, -1)}\n`;
+      continue;
+    }
+    const input = (begun + line.text).trim();
+    begun = "";
     if (input === "") continue;
+    await history.add(input).catch(tell);
     if (isQuit(input)) break;
     const read = parseSlash(input);
     if ("word" in read && read.word === "sessions:resume" && words["sessions:resume"] !== undefined) {
       reason = { kind: "other", session: read.args.session ?? "" };
       break;
     }
+    if (unsent.length > 0) view.finishLine();
+    if (unsent.length > UNSENT_MAX) {
+      terminal.err(`✗ ${UNSENT_MAX} inputs wait already. Not sent: ${visibleLine(input)}\n`);
+      continue;
+    }
+    if (unsent.length > 0) terminal.err(`${paint(terminal, "dim", `queued: ${visibleLine(input)}`)}\n`);
     unsent.push(input);
     work = work.then(() => carryOut(input));
-    if (parts.readsAhead) continue;
-    await work;
+  }
+  if (unsent.length > 0 && !left.aborted) {
     view.finishLine();
+    terminal.err(`${paint(terminal, "dim", "Leaves when the turn has ended; Ctrl-C cancels it.")}\n`);
   }
   await work;
   return reason;

@@ -3,4 +3,5 @@ export type { CliPorts } from "./cli-ports.ts";
 export { commandFirst } from "./flags.ts";
 export { createOutward, describeCrash } from "./outward.ts";
 export { runCli } from "./program.ts";
+export { withCommand } from "./prompt-arguments.ts";
 export { createTerminal } from "./terminal.ts";

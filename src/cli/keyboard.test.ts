@@ -122,3 +122,43 @@ test("a line that a question took away comes back behind the same prompt", async
   await type(`ld${ENTER}`);
   expect(await again).toEqual({ kind: "line", text: "hello world" });
 });
+
+describe("a line", () => {
+  const paste = (text: string): string => `\u001b[200~${text}\u001b[201~`;
+  const aid = { history: ["newest\nof two lines", "oldest"], words: ["/model", "/help"] };
+
+  test("takes a paste of many lines as one input, and keeps what was typed behind Enter for the next", async () => {
+    const { terminal, type, pass } = openTerminal();
+    const first = terminal.readLine("› ", never, aid);
+    await pass(0);
+    await type(`see ${paste("one\r\ttwo\r")}${ENTER}and this${ENTER}`);
+    expect(await first).toEqual({ kind: "line", text: "see one\n\ttwo\n" });
+    expect(await terminal.readLine("› ", never, aid)).toEqual({ kind: "line", text: "and this" });
+  });
+
+  test("comes back with arrow-up and Ctrl-P; Tab completes its first word", async () => {
+    const { terminal, type, pass } = openTerminal();
+    const typed = async (keys: string) => {
+      const line = terminal.readLine("› ", never, aid);
+      await pass(0);
+      for (const key of [...keys.split("|"), ENTER]) await type(key);
+      return line;
+    };
+    expect(await typed("\u001b[A")).toEqual({ kind: "line", text: "newest\nof two lines" });
+    expect(await typed("\u0010|\u0010")).toEqual({ kind: "line", text: "oldest" });
+    expect(await typed("/m|\t")).toEqual({ kind: "line", text: "/model" });
+  });
+
+  test("stays unseen while another line has not ended, and is shown then", async () => {
+    const { terminal, shown, type, pass } = openTerminal();
+    const line = terminal.readLine("› ", never);
+    await pass(0);
+    terminal.out("The answer ");
+    await type("next");
+    terminal.out("goes on.\n");
+    await pass(0);
+    expect(shown()).toMatch(/The answer goes on\.\n[^\n]*› next[^\n]*$/);
+    await type(ENTER);
+    expect(await line).toEqual({ kind: "line", text: "next" });
+  });
+});

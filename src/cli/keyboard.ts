@@ -2,8 +2,10 @@
  * What a person types: lines, secrets, and answers. An answer is read only after its question is on the screen; what was typed
  * before is dropped, also what waits in the buffers of Node and of the system. It knows nothing about what is asked.
  */
-import type { Interface } from "node:readline";
+import type { Interface, ReadLineOptions } from "node:readline";
+import { PassThrough, Writable } from "node:stream";
 import { type Clock, visibleLine } from "#base";
+import { asOneLine, createLineKeys, PASTE_OFF, PASTE_ON } from "./line-keys.ts";
 
 export type ReadLine =
   | { readonly kind: "line"; readonly text: string }
@@ -15,9 +17,20 @@ export type ReadKey =
   | { readonly kind: "end" }
   | { readonly kind: "interrupted" };
 
+/** What helps whoever types a line. */
+export interface LineAid {
+  /** Earlier inputs for arrow-up and Ctrl-P, newest first. */
+  readonly history: readonly string[];
+  /** Words that Tab completes at the beginning of the line. */
+  readonly words: readonly string[];
+}
+
 export interface Keyboard {
-  /** One line. What stood there when the signal took it away comes back with the next line behind the same prompt. */
-  readLine(prompt: string, signal: AbortSignal): Promise<ReadLine>;
+  /**
+   * One line, or a paste of several. What stood there when the signal took it away comes back with the next line behind the same
+   * prompt.
+   */
+  readLine(prompt: string, signal: AbortSignal, aid?: LineAid): Promise<ReadLine>;
   /** The last line of `keys` is the prompt. A paste is one answer, with line feeds in it. */
   readAnswer(keys: string, signal: AbortSignal): Promise<ReadLine>;
   readKey(prompt: string, signal: AbortSignal): Promise<ReadKey>;
@@ -31,6 +44,10 @@ export interface KeyboardParts {
   readonly clock: Clock;
   /** Ctrl-C was pressed. */
   readonly interrupt: () => void;
+  /** Ctrl-Z was pressed. Returns when the program goes on. */
+  readonly suspend: () => void;
+  /** Somebody else writes a line that has not ended: nothing of what is typed is shown until then. */
+  readonly isMuted: () => boolean;
   /** A line of the conversation is being read, or no longer: what is written meanwhile goes above it. */
   readonly onReading: (lines: Interface | undefined, wasAborted: boolean) => void;
 }
@@ -39,7 +56,7 @@ export interface KeyboardParts {
 const STILL_MS = 300;
 /** The lines of a paste come faster than this after one another; no person types so. */
 const PASTE_MS = 50;
-export const ERASE_LINE = "\r\u001b[K";
+const ERASE_LINE = "\r\u001b[K";
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
 const BACKSPACE = "\u007f";
@@ -48,6 +65,7 @@ const DROPPED = "  (What was typed before the question was on the screen was dro
 
 export function createKeyboard(parts: KeyboardParts): Keyboard {
   const { stdin, stderr, interactive, clock, interrupt, onReading } = parts;
+  const lineKeys = createLineKeys();
   /** What stood behind a prompt when a question took its place; it comes back with the same prompt. */
   let draft = { prompt: "", text: "" };
 
@@ -85,7 +103,7 @@ export function createKeyboard(parts: KeyboardParts): Keyboard {
   /** Drops what is typed until the keys are still. */
   async function untilStill(signal: AbortSignal): Promise<"still" | "dropped" | "end" | "interrupted"> {
     let restart = new AbortController();
-    let hasDropped = false;
+    let hasDropped = lineKeys.drop();
     const { heard, stop } = listen<"still" | "interrupted">(signal, (keys) => {
       if (keys.includes(CTRL_C)) return "interrupted";
       hasDropped = true;
@@ -128,8 +146,9 @@ export function createKeyboard(parts: KeyboardParts): Keyboard {
     { createInterface }: typeof import("node:readline"),
     signal: AbortSignal,
     onClosed: (lines: Interface, wasAborted: boolean) => void,
+    options: Partial<ReadLineOptions> = {},
   ) {
-    const lines: Interface = createInterface({ input: stdin, output: stderr, terminal: interactive });
+    const lines: Interface = createInterface({ input: stdin, output: stderr, terminal: interactive, ...options });
     const { promise, resolve } = Promise.withResolvers<ReadLine>();
     let isClosed = false;
     const finish = (result: ReadLine): void => {
@@ -150,16 +169,64 @@ export function createKeyboard(parts: KeyboardParts): Keyboard {
     return { lines, read: promise, finish };
   }
 
+  /** Standard input and error as readline sees them while a line of a conversation is typed. */
+  function openConversationKeys(): { readonly input: PassThrough; readonly output: Writable; close(): void } {
+    const input = Object.assign(new PassThrough(), { setRawMode: (mode: boolean) => stdin.setRawMode(mode) });
+    const output = new Writable({
+      write(chunk: Buffer, _encoding, written) {
+        if (!parts.isMuted()) stderr.write(chunk);
+        written();
+      },
+    });
+    for (const name of ["columns", "rows"] as const) Object.defineProperty(output, name, { get: () => stderr[name] });
+    const give = (keys: string): void => void (keys === "" || input.write(keys));
+    const onData = (chunk: Buffer): void => give(lineKeys.take(chunk));
+    const onEnd = (): void => void input.end();
+    const onResize = (): void => void output.emit("resize");
+    stdin.on("data", onData).on("end", onEnd).resume();
+    stderr.on("resize", onResize);
+    stderr.write(PASTE_ON);
+    give(lineKeys.begin());
+    return {
+      input,
+      output,
+      close() {
+        stdin.off("data", onData).off("end", onEnd).pause();
+        stderr.off("resize", onResize);
+        stderr.write(PASTE_OFF);
+      },
+    };
+  }
+
+  function suspend(lines: Interface): void {
+    stdin.setRawMode(false);
+    stderr.write(PASTE_OFF);
+    parts.suspend();
+    stdin.pause();
+    stdin.setRawMode(true);
+    stdin.resume();
+    stderr.write(PASTE_ON);
+    lines.prompt(true);
+  }
+
   return {
-    async readLine(prompt, signal) {
+    async readLine(prompt, signal, aid) {
       const readline = await import("node:readline");
       if (signal.aborted) return { kind: "interrupted" };
-      const { lines, read, finish } = openLine(readline, signal, (closed, wasAborted) => {
-        if (wasAborted) draft = { prompt, text: closed.line };
-        onReading(undefined, wasAborted);
-      });
+      const keys = interactive ? openConversationKeys() : undefined;
+      const { lines, read, finish } = openLine(
+        readline,
+        signal,
+        (closed, wasAborted) => {
+          if (wasAborted) draft = { prompt, text: closed.line };
+          onReading(undefined, wasAborted);
+          keys?.close();
+        },
+        { ...(keys && { input: keys.input, output: keys.output }), ...(aid && editing(aid)) },
+      );
+      lines.on("SIGTSTP", () => suspend(lines));
       onReading(lines, false);
-      lines.question(prompt, (text) => finish({ kind: "line", text }));
+      lines.question(prompt, (text) => finish({ kind: "line", text: lineKeys.textOf(text) }));
       if (draft.text !== "" && draft.prompt === prompt) lines.write(draft.text);
       draft = { prompt: "", text: "" };
       return read;
@@ -223,5 +290,13 @@ export function createKeyboard(parts: KeyboardParts): Keyboard {
       if (typeof result !== "string") return result;
       return { kind: result === "end" ? "end" : "interrupted" };
     },
+  };
+}
+
+function editing({ history, words }: LineAid): Partial<ReadLineOptions> {
+  return {
+    history: history.map(asOneLine),
+    historySize: history.length + 1,
+    completer: (line: string) => [line === "" ? [] : words.filter((word) => word.startsWith(line)), line],
   };
 }

@@ -99,7 +99,7 @@ function redactedTerminal(terminal: Terminal, out: (text: string) => string, tex
     out: (written) => terminal.out(out(written)),
     err: (written) => terminal.err(text(written)),
     outDrained: (written) => terminal.outDrained(out(written)),
-    readLine: (prompt, signal) => terminal.readLine(text(prompt), signal),
+    readLine: (prompt, signal, aid) => terminal.readLine(text(prompt), signal, aid),
     ask: (question) => terminal.ask((screen) => question(redactedScreen(screen, text))),
   };
 }

@@ -1,9 +1,10 @@
 /** The command line: one table of commands; each is loaded only when it is called. */
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import { paint } from "#base";
 import { ReasonError } from "#protocol";
 import { addCareCommands } from "./care-commands.ts";
 import type { CliPorts } from "./cli-ports.ts";
+import { groupCommands } from "./command-groups.ts";
 import { addConformanceCommand } from "./conformance-command.ts";
 import { addCredsCommands } from "./creds-commands.ts";
 import { addDaemonCommands } from "./daemon-commands.ts";
@@ -24,17 +25,19 @@ import {
 import { createOutward } from "./outward.ts";
 import { addPolicyCommands } from "./policy-commands.ts";
 import { addProjectCommands } from "./project-commands.ts";
+import { withCommand } from "./prompt-arguments.ts";
 import { addTokenCommands } from "./token-commands.ts";
 
 /** What commander puts before a complaint. */
 const PARSER_PREFIX = /^error: /;
 
-/** Runs the command that `argv` (without node and script) names and returns the exit code. Never throws. */
+/** Runs the command that the arguments (without node and script) name and returns the exit code. Never throws. */
 export async function runCli(
-  argv: readonly string[],
-  given: Omit<CliPorts, "args" | "outward"> & Partial<Pick<CliPorts, "outward">>,
+  given: readonly string[],
+  world: Omit<CliPorts, "args" | "outward"> & Partial<Pick<CliPorts, "outward">>,
 ): Promise<ExitCode> {
-  const ports: CliPorts = { ...given, args: argv, outward: given.outward ?? createOutward(given) };
+  const argv = withCommand(given);
+  const ports: CliPorts = { ...world, args: argv, outward: world.outward ?? createOutward(world) };
   const { terminal, outward } = ports;
   // Standard output of a protocol carries nothing else.
   const tellsJson = argv.includes("--json") && argv[0] !== "rpc";
@@ -92,6 +95,7 @@ function buildProgram(ports: CliPorts, exit: (code: ExitCode) => void, complain:
       "after",
       `
 On a terminal, harness alone starts a conversation: on the daemon, which it starts if none runs, or in this process (--no-daemon).
+harness "fix the tests" is short for harness run "fix the tests"; harness -p, --continue and --resume also stand for harness run.
 Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configuration or usage, 130 cancelled.`,
     )
     .hook("preAction", (_command, action) => {
@@ -112,7 +116,12 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
   addTurnFlags(addRunFlags(program.command("run")))
     .description("run one prompt, or a conversation on a terminal")
     .argument("[prompt]", "what to do; '-' or nothing reads it from standard input when that is not a terminal")
-    .option("--resume <session>", "go on with an earlier session, where it was; its id, or the beginning of it")
+    .option("-p, --print", "print the final answer and nothing else; ask nobody")
+    .option(
+      "--resume [session]",
+      "resume an earlier session in its folder, by its id or the beginning of it (default: the newest session of this folder)",
+    )
+    .addOption(new Option("--continue", "resume the newest session of this folder").conflicts("resume"))
     .option("--record <file>", "write what comes from outside into a cassette, without its secrets")
     .option(
       "--replay <file>",
@@ -283,6 +292,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
       exit(await versionCommand(ports, flags));
     });
 
+  groupCommands(program);
   return program;
 }
 

@@ -12,12 +12,18 @@ import { withProgram } from "./cli-session.ts";
 import { errorLine } from "./error-line.ts";
 import { type ExitCode, exitCodeOf } from "./exit-code.ts";
 import { reviewAt } from "./file-review.ts";
+import { isPrompt } from "./prompt-arguments.ts";
 import type { EndedTurn, OutputMode } from "./session-view.ts";
 
 export const PROMPT_MAX_BYTES = 10 * 1024 * 1024;
+const NO_PROMPT = "no prompt: give one as an argument or on standard input (add --help for usage)";
 
 export interface RunCommandFlags extends RunFlags, LogFlags {
-  readonly resume?: string;
+  /** True without an id: the newest session of the folder. */
+  readonly resume?: string | true;
+  /** As `resume` without an id. */
+  readonly continue?: boolean;
+  readonly print?: boolean;
   readonly json?: boolean;
   readonly outputSchema?: string;
   readonly listTools?: boolean;
@@ -27,23 +33,24 @@ export interface RunCommandFlags extends RunFlags, LogFlags {
 
 export async function runCommand(
   ports: CliPorts,
-  prompt: string | undefined,
+  given: string | undefined,
   flags: RunCommandFlags,
 ): Promise<ExitCode> {
   const { terminal } = ports;
+  const { prompt, resume } = promptAndSession(given, flags);
   if (flags.listTools) {
     const { listTools } = await import("./list-tools.ts");
     return listTools(ports, flags);
   }
-  const cassette = cassetteOf(ports, flags);
+  const cassette = cassetteOf(ports, { ...flags, ...defined({ resume }) });
   const isReplay = cassette !== undefined && "replay" in cassette;
   // Without a prompt a replay takes those of the cassette.
-  const text = isReplay && prompt === undefined ? undefined : await readPrompt(ports, prompt);
+  const text = isReplay && prompt === undefined ? undefined : await readPrompt(ports, prompt, flags.print);
   if (text === undefined && flags.outputSchema !== undefined) {
     throw new ReasonError("UsageInvalid", { detail: "--output-schema needs a prompt" });
   }
   const schema = flags.outputSchema === undefined ? undefined : await readSchema(ports, flags.outputSchema);
-  const output: OutputMode = flags.json ? "json" : schema === undefined ? "stream" : "answer";
+  const output: OutputMode = flags.json ? "json" : schema === undefined && !flags.print ? "stream" : "answer";
   const left = new AbortController();
   const opening: OpenOptions = {
     flags,
@@ -54,7 +61,7 @@ export async function runCommand(
   return withProgram(ports, opening, async ({ harness, workspace }, open) => {
     const session = await open({
       output,
-      ...(flags.resume === undefined ? {} : { resume: await resumed(ports, flags.resume, { ...flags, workspace }) }),
+      ...(resume === undefined ? {} : { resume: await resumed(ports, resume, { ...flags, workspace }) }),
       ...(isReplay ? { interactive: false } : {}),
       exit: () => left.abort(),
     });
@@ -90,16 +97,28 @@ function cassetteOf({ cwd }: CliPorts, { record, replay, resume }: RunCommandFla
   return record === undefined ? { replay: path } : { record: path };
 }
 
-/** By its id, or by the beginning of it. */
+/** `--resume "fix the tests"` names no session: the text is the prompt. */
+function promptAndSession(
+  prompt: string | undefined,
+  flags: RunCommandFlags,
+): Pick<RunCommandFlags, "resume"> & { readonly prompt?: string } {
+  const resume = flags.resume ?? (flags.continue ? true : undefined);
+  const isText = typeof resume === "string" && prompt === undefined && isPrompt(resume);
+  return isText ? { prompt: resume, resume: true } : defined({ prompt, resume });
+}
+
+/** By its id, by the beginning of it, or the newest of the folder. */
 async function resumed(
   ports: CliPorts,
-  named: string,
+  named: string | true,
   { store, workspace }: { readonly store: RunFlags["store"]; readonly workspace: string },
 ): Promise<SessionId> {
-  if (SessionId.is(named)) return named;
-  if (!storeKinds[store].isDurable) throw new ReasonError("SessionNotFound", { session: named });
-  const { findSession, logOf, withStore } = await import("#program/session-store");
-  return withStore(ports, logOf(store, workspace), async (opened) => (await findSession(opened, named)).id);
+  const id = named === true ? undefined : named;
+  if (id !== undefined && SessionId.is(id)) return id;
+  if (!storeKinds[store].isDurable) throw new ReasonError("SessionNotFound", { session: id ?? workspace });
+  const { logOf, withStore } = await import("#program/session-store");
+  const { namedOrLatest } = await import("./latest-session.ts");
+  return withStore(ports, logOf(store, workspace), async (opened) => (await namedOrLatest(opened, id, workspace)).id);
 }
 
 /** The answer on standard output, or on standard error why there is none. */
@@ -126,21 +145,23 @@ export async function readSchema({ cwd }: CliPorts, file: string): Promise<Answe
 }
 
 /** Undefined on a terminal without a prompt: a conversation. What is piped in goes below the prompt. */
-async function readPrompt({ terminal }: CliPorts, prompt: string | undefined): Promise<string | undefined> {
+async function readPrompt(
+  { terminal }: CliPorts,
+  prompt: string | undefined,
+  print = false,
+): Promise<string | undefined> {
   if (prompt !== undefined && prompt !== "-") {
     if (prompt.trim() === "") throw new ReasonError("UsageInvalid", { detail: "the prompt is empty" });
     const piped = terminal.inputIsPiped ? await terminal.readAll(PROMPT_MAX_BYTES) : "";
     return piped.trim() === "" ? prompt : `${prompt}\n\n${piped}`;
   }
-  if (prompt === undefined && terminal.interactive) return undefined;
+  if (prompt === undefined && terminal.interactive && !print) return undefined;
+  if (prompt === undefined && terminal.interactive) throw new ReasonError("UsageInvalid", { detail: NO_PROMPT });
   return readPromptFromInput(terminal);
 }
 
 export async function readPromptFromInput(terminal: CliPorts["terminal"]): Promise<string> {
   const text = await terminal.readAll(PROMPT_MAX_BYTES);
-  if (text.trim() === "") {
-    const detail = "no prompt: give one as an argument or on standard input (add --help for usage)";
-    throw new ReasonError("UsageInvalid", { detail });
-  }
+  if (text.trim() === "") throw new ReasonError("UsageInvalid", { detail: NO_PROMPT });
   return text;
 }

@@ -22,8 +22,10 @@ export interface ListFlags extends StoreFlags {
 export async function listSessions(ports: CliPorts, flags: ListFlags): Promise<ExitCode> {
   const { terminal, cwd } = ports;
   return withStore<ExitCode>(ports, flags, async (store) => {
-    const here = flags.here === true ? { workingDir: resolve(cwd) } : {};
-    const found = await store.list({ limit: flags.limit, ...here });
+    const here = await store.list({ limit: flags.limit, workingDir: resolve(cwd) });
+    const all = flags.here === true ? [] : await store.list({ limit: flags.limit });
+    const known = new Set(here.map(({ id }) => id));
+    const found = [...here, ...all.filter(({ id }) => !known.has(id))].slice(0, flags.limit);
     const sessions = await Promise.all(found.map(async (meta) => ({ ...meta, ...(await beginningOf(store, meta)) })));
     if (flags.json) {
       const rows = sessions.map((meta) => ({ ...toJson(meta), ...(meta.delegate === undefined ? {} : meta.delegate) }));

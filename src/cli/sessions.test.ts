@@ -61,6 +61,18 @@ test("sessions are named by the beginning of their id, when only one begins so",
   await refused("unknown command 'lst'", "lst");
 });
 
+test("list has titles, and those of this folder first", async () => {
+  await put(FIRST, twoTurns("x"));
+  const elsewhere = putFile("elsewhere.jsonl", await exportedSession(SECOND, twoTurns("y"), home));
+  await sessions("import", elsewhere);
+  const ids = async (...flags: string[]) =>
+    (JSON.parse((await sessions("list", "--json", ...flags)).out) as { id: string }[]).map(({ id }) => id);
+  expect(await ids()).toEqual([FIRST, SECOND]);
+  expect(await ids("--limit", "1")).toEqual([FIRST]);
+  expect(await ids("--here")).toEqual([FIRST]);
+  expect((await sessions("list")).out).toMatch(/TITLE\n.*begin\s*\n/);
+});
+
 describe("branching and comparing", () => {
   test("branch cuts at the end of a turn, twice the same, and says where it can", async () => {
     await put(FIRST, twoTurns("x"));

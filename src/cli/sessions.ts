@@ -16,7 +16,7 @@ export function addSessionsCommands(program: Command, ports: CliPorts, exit: (co
   /** For commands that print what is in the log: with what counts as a secret today taken out again. */
   const shown = ({ json }: { readonly json?: boolean }): Promise<CliPorts> => ports.outward.through(ports, json);
 
-  add("list", "list sessions, newest first")
+  add("list", "list sessions with their titles: those of this folder first, then the others, newest first")
     .option("--limit <n>", "how many", positiveInteger, 20)
     .option("--here", "only those of the current folder")
     .option("--json", "print JSON")

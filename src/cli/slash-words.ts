@@ -43,9 +43,18 @@ export async function runSlash(terminal: Terminal, handlers: SlashHandlers, line
   else await handlers[read.word]?.(read.args);
 }
 
-function helpText(handlers: SlashHandlers): string {
+/** The words of this conversation as they are typed. */
+export function typedWords(handlers: SlashHandlers): readonly string[] {
+  return wordsHere(handlers).map((command) => `/${wordOf(command)}`);
+}
+
+function wordsHere(handlers: SlashHandlers) {
   const isHere = (word: SlashWord): boolean => word === "help" || word === "quit" || handlers[word] !== undefined;
-  const shown = slashCommands.filter((command) => isHere(wordOf(command)));
+  return slashCommands.filter((command) => isHere(wordOf(command)));
+}
+
+function helpText(handlers: SlashHandlers): string {
+  const shown = wordsHere(handlers);
   const usages = shown.map(slashUsage);
   const width = Math.max(...usages.map(({ length }) => length));
   return shown.map(({ description }, index) => `  ${usages[index]?.padEnd(width)}  ${description}\n`).join("");

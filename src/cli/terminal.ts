@@ -4,7 +4,7 @@ import { fstatSync } from "node:fs";
 import type { Interface } from "node:readline";
 import { type Clock, fileErrorText, messageOf } from "#base";
 import { ReasonError } from "#protocol";
-import { createKeyboard, ERASE_LINE, type ReadKey, type ReadLine } from "./keyboard.ts";
+import { createKeyboard, type Keyboard, type ReadKey, type ReadLine } from "./keyboard.ts";
 
 const LINE_FEED = 0x0a;
 
@@ -18,7 +18,7 @@ export interface Terminal {
   readonly colour: boolean;
   readonly columns: number;
   /** One line. `end` is the end of input, `interrupted` Ctrl-C or the signal. */
-  readLine(prompt: string, signal: AbortSignal): Promise<ReadLine>;
+  readonly readLine: Keyboard["readLine"];
   /**
    * Questions, one after the other. Until it resolves, nothing but what it shows itself is written to the terminal: no output of
    * anything else scrolls the question away or stands below it. On a terminal only.
@@ -101,10 +101,13 @@ export function createTerminal(
     interactive,
     clock,
     interrupt,
+    // The whole job, as the terminal itself would do it.
+    suspend: () => process.kill(0, "SIGTSTP"),
+    isMuted: () => reading?.isMidLine === true,
     onReading(lines, wasAborted) {
       // Whoever took the line away goes on at its beginning.
-      if (wasAborted && interactive && reading?.isMidLine === false) stderr.write(ERASE_LINE);
-      reading = lines === undefined ? undefined : { lines, isMidLine: false };
+      if (wasAborted && interactive && reading?.isMidLine === false) stderr.write(eraseTyped(reading.lines));
+      reading = lines === undefined ? undefined : { lines, isMidLine: endsMidLine };
     },
   });
   /** Above the line that is being read, which is shown again behind it. */
@@ -126,9 +129,12 @@ export function createTerminal(
       stream.write(text);
       return;
     }
-    stream.write(reading.isMidLine ? text : `${ERASE_LINE}${text}`);
+    stream.write(reading.isMidLine ? text : `${eraseTyped(reading.lines)}${text}`);
     reading.isMidLine = endsMidLine;
-    if (!endsMidLine) reading.lines.prompt(true);
+    if (endsMidLine) return;
+    // It is drawn from here, and not from where it stood before.
+    Object.assign(reading.lines, { prevRows: 0 });
+    reading.lines.prompt(true);
   }
   function writeHeld(): void {
     const { texts = [], leftOut = 0 } = held ?? {};
@@ -301,6 +307,12 @@ function textOf(bytes: Buffer): string {
   const detail =
     "standard input is binary, not UTF-8 text: name the file in the prompt so that the agent can open it with its tools, or convert it first (iconv -t utf-8)";
   throw new ReasonError("UsageInvalid", { detail });
+}
+
+/** Erases the line that is typed, on all rows that it takes, and goes to its beginning. */
+function eraseTyped(lines: Interface): string {
+  const { rows } = lines.getCursorPos();
+  return `${rows > 0 ? `\u001b[${rows}A` : ""}\r\u001b[J`;
 }
 
 /** For a person, with the reason code that scripts and searches go by. Neither redacted nor made visible. */

@@ -56,11 +56,68 @@ describe("without a model and a key", () => {
   });
 });
 
+describe("without a command", () => {
+  const offline = ["--model", "scripted:offline"];
+
+  test("an argument with a space is a prompt, also behind flags; a single unknown word is an error", async () => {
+    for (const args of [
+      ["fix the tests", ...offline],
+      [...offline, "fix the tests"],
+      ["--no-daemon", ...offline, "fix the tests"],
+    ]) {
+      expect(await callCli(home, args)).toMatchObject({ code: 0, out: expect.stringContaining("offline") });
+    }
+    const word = await callCli(home, ["sesions", "list all"]);
+    expect(word).toMatchObject({ code: 2, out: "", err: expect.stringContaining("Did you mean sessions?") });
+  });
+
+  test("-p prints nothing but the answer, and takes a single word or standard input", async () => {
+    home.put("parrot.yaml", 'name: parrot\nrules: [{reply: [{text: "You said {{input}}."}]}]\n');
+    const parrot = ["--model", "scripted:./parrot.yaml"];
+    const heard = [await callCli(home, ["-p", "hello", ...parrot]), await callCli(home, ["-p", ...parrot], "piped")];
+    expect(heard.map(({ code, out }) => ({ code, out: out.replace(/\s+/g, " ").trim() }))).toEqual([
+      { code: 0, out: "You said hello." },
+      { code: 0, out: "You said piped." },
+    ]);
+    expect(await callCli(home, ["-p", ...parrot])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("no prompt"),
+    });
+  });
+
+  test("--continue, and --resume without an id, go on with the newest session of this folder", async () => {
+    expect(await callCli(home, ["--continue", "go on then", ...offline])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(`no session of ${home.workspace}`),
+    });
+    const { out: events } = await callCli(home, ["run", "first of all", "--json", ...offline]);
+    const { session } = JSON.parse(events.slice(0, events.indexOf("\n"))) as { session: string };
+    for (const args of [
+      ["--continue", "go on then"],
+      ["--resume", "go on then"],
+      ["go on then", "--resume"],
+    ]) {
+      const { code, out } = await callCli(home, [...args, "--json", ...offline]);
+      expect(code).toBe(0);
+      expect(JSON.parse(out.slice(0, out.indexOf("\n")))).toMatchObject({ session });
+    }
+    expect(await callCli(home, ["--continue", "--resume", session, "go on then"])).toMatchObject({ code: 2 });
+  });
+});
+
 describe("usage", () => {
   test("no arguments without a terminal: usage and exit 1", async () => {
     const { code, out, err } = await runCli(home, []);
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toContain("Usage: harness");
+  });
+
+  test("--help groups the commands", async () => {
+    const { out } = await callCli(home, ["--help"]);
+    const headings = ["Run an agent:", "Sessions:", "Projects:", "Security:", "This installation:"];
+    expect(out.match(/^\S.*:$/gm)?.filter((line) => line !== "Options:")).toEqual(expect.arrayContaining(headings));
+    expect(out).not.toContain("Commands:");
+    expect(out).toMatch(/^Sessions:\n(?: {2}.*\n)*? {2}undo /m);
   });
 
   test.each([["--help"], ["help"], ["run", "--help"], ["deploy", "--help"], ["models", "--help"], ["cost", "--help"]])(

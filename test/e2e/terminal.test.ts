@@ -1,9 +1,9 @@
 /** The program on a real pseudo-terminal: conversation, questions, Ctrl-C. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createCliHome, finish, openCliTerminal, runCli, startCli } from "../fakes/cli-process.ts";
+import { createCliHome, finish, openCliTerminal, openShell, runCli, startCli } from "../fakes/cli-process.ts";
 import { hasSandbox } from "../fakes/test-sandbox.ts";
 
 const ENTER = "\r";
@@ -253,11 +253,74 @@ describe("a terminal", () => {
     const terminal = openCliTerminal(home, [...resume, "hello"]);
     await terminal.see("Cut off:");
     await terminal.see("sleep 600");
-    await terminal.see("[f] failed");
+    const asked = await terminal.see("abort the session\r\n");
+    expect(stripVTControlCharacters(asked)).toMatch(/Cut off:\r\n[^›]*abort the session/);
+    await terminal.see("  > ");
     terminal.type(`s I looked${ENTER}`);
     await terminal.see("Nothing to do.");
     expect(await terminal.exit).toBe(0);
     expect(await runCli(home, [...resume, "hello"])).toMatchObject({ code: 0 });
+  });
+
+  test("an input of several lines, typed or pasted, is one turn, and arrow-up brings it back in the next run", async () => {
+    const home = createCliHome();
+    home.put("count.yaml", 'name: count\nrules: [{reply: [{text: "Heard <{{input}}>"}]}]\n');
+    const args = ["run", "--model", "scripted:./count.yaml"];
+    const first = openCliTerminal(home, args);
+    await first.see("› ");
+    first.type(`one\\${ENTER}`);
+    await first.see("… ");
+    first.type(`\u001b[200~two\rthree\u001b[201~ ghp_16C7e42F292c6912E7710c838347Ae178B4a${ENTER}`);
+    expect(await first.see("three")).not.toContain("Heard <one>");
+    await first.see("Heard <one\r\ntwo\r\nthree");
+    await first.see("› ");
+    first.type(CTRL_D);
+    expect(await first.exit).toBe(0);
+    const file = join(home.env.HOME ?? "", ".local/state/harness/input-history.json");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, "utf8")).toMatch(/^\["one\\ntwo\\nthree «redacted/);
+    const second = openCliTerminal(home, args);
+    await second.see("› ");
+    second.type("\u001b[A");
+    await second.see("one␊two␊three");
+    second.type(ENTER);
+    await second.see("Heard <one\r\ntwo\r\nthree");
+    second.type(CTRL_D);
+    expect(await second.exit).toBe(0);
+  });
+
+  test("what is typed during a turn waits for its end", async () => {
+    const home = createCliHome();
+    home.put("touching.yaml", SCENARIO);
+    const terminal = openCliTerminal(home, ["run", "--model", "scripted:./touching.yaml", "--allow", "Bash"]);
+    await terminal.see("› ");
+    terminal.type(`sleep${ENTER}`);
+    await terminal.see("● Bash");
+    terminal.type(`hello${ENTER}`);
+    await terminal.see("queued: hello");
+    terminal.type(CTRL_C);
+    await terminal.see("Cancelled.");
+    await terminal.see("Nothing to do.");
+    terminal.type(`/quit${ENTER}`);
+    expect(await terminal.exit).toBe(0);
+  });
+
+  test("Ctrl-Z suspends the program, and fg brings back the line that was typed", async () => {
+    const shell = openShell(createCliHome());
+    shell.type(`${shell.program} run --model scripted:offline${ENTER}`);
+    await shell.see("› ");
+    shell.type("hel");
+    await shell.see("hel");
+    shell.type("\u001a");
+    await shell.see("Stopped");
+    shell.type(`fg${ENTER}`);
+    await shell.see("› ");
+    await shell.see("hel");
+    shell.type(`lo${ENTER}`);
+    await shell.see("offline");
+    await shell.see("› ");
+    shell.type(CTRL_D);
+    await shell.see("bash-");
   });
 
   test("Starlark can be tried line by line", async () => {

@@ -105,7 +105,17 @@ export interface CliTerminal {
 }
 
 export function openCliTerminal(home: CliHome, args: readonly string[]): CliTerminal {
-  const terminal = pty.spawn(process.execPath, [home.launcher ?? launcher, ...args], {
+  return openTerminal(home, process.execPath, [home.launcher ?? launcher, ...args]);
+}
+
+/** A shell with job control, and how the program is called in it. */
+export function openShell(home: CliHome): CliTerminal & { readonly program: string } {
+  const program = `'${process.execPath}' '${home.launcher ?? launcher}'`;
+  return { ...openTerminal(home, "bash", ["--norc", "--noprofile", "-i"]), program };
+}
+
+function openTerminal(home: CliHome, file: string, args: readonly string[]): CliTerminal {
+  const terminal = pty.spawn(file, [...args], {
     cwd: home.workspace,
     env: { ...home.env, TERM: "xterm" },
     cols: 120,
