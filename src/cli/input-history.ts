@@ -1,13 +1,12 @@
 /** The inputs of earlier conversations, for arrow-up: without secrets, in a bounded file that only its owner can read. */
-import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { errnoOf } from "#base";
 import { harnessPaths } from "#stores/keys";
-import { makePrivateDirectory, writePrivateFile } from "#world";
+import { makePrivateDirectory, readOwnedFile, writePrivateFile } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import { LINE_MAX_CHARS } from "./line-keys.ts";
 
 const MAX_INPUTS = 500;
+const MAX_BYTES = 8 * 1024 * 1024;
 
 export interface InputHistory {
   /** Newest first, those of other conversations included. */
@@ -30,13 +29,12 @@ export function openInputHistory({ env, outward }: Pick<CliPorts, "env" | "outwa
   };
 }
 
-/** None of a file that is missing or that somebody has broken: the next input writes it anew. */
+/** None of a file that is missing, that is not ours or that somebody has broken: a conversation goes on without them. */
 function read(file: string): readonly string[] {
   try {
-    const inputs: unknown = JSON.parse(readFileSync(file, "utf8"));
+    const inputs: unknown = JSON.parse(readOwnedFile(file, MAX_BYTES)?.toString("utf8") ?? "[]");
     return Array.isArray(inputs) ? inputs.filter((input) => typeof input === "string").slice(0, MAX_INPUTS) : [];
-  } catch (error) {
-    if (error instanceof SyntaxError || errnoOf(error) === "ENOENT") return [];
-    throw error;
+  } catch {
+    return [];
   }
 }
