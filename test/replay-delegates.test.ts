@@ -26,5 +26,6 @@ test.each([
   const recorded = await cli.run("run", "-C", project, ...model, ...flags, "--record", cassette, input);
   expect(recorded.out).toContain("DelegationEnded");
   const replayed = await cli.run("run", "-C", again, ...flags, "--replay", cassette);
-  expect(replayed).toEqual(recorded);
+  // That everything is approved is said when it is.
+  expect(replayed).toEqual({ ...recorded, err: "" });
 });

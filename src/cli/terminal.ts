@@ -95,6 +95,8 @@ export function createTerminal(
   let held: { readonly texts: [NodeJS.WriteStream, string][]; chars: number; leftOut: number } | undefined;
   let endsMidLine = false;
   let questions: Promise<unknown> = Promise.resolve();
+  /** Of the line that is being read: a question takes the keyboard from it. */
+  let line = new AbortController();
   const keyboard = createKeyboard({
     stdin,
     stderr,
@@ -188,9 +190,14 @@ export function createTerminal(
     get columns() {
       return stdout.isTTY ? stdout.columns : Number.POSITIVE_INFINITY;
     },
-    readLine: keyboard.readLine,
+    async readLine(prompt, signal, aid) {
+      await questions;
+      line = new AbortController();
+      return keyboard.readLine(prompt, AbortSignal.any([signal, line.signal]), aid);
+    },
     readSecret: keyboard.readSecret,
     ask(question) {
+      line.abort();
       const asked = questions.then(async () => {
         held = { texts: [], chars: 0, leftOut: 0 };
         if (endsMidLine) stderr.write("\n");

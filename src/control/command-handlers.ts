@@ -49,11 +49,10 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
   }
 
   /** No event of the log can say how the turn ended. */
-  function tellLost({ live, attached }: SharedSession, turn: TurnId, error: unknown): void {
+  function tellLost({ live, attached }: SharedSession, turn: TurnId, ts: string, error: unknown): void {
     const { id: session, bus } = live.engine;
     const failure = error instanceof ReasonError ? error : new ReasonError("InternalError", { detail: "see the log" });
     const payload = { turn, reason: failure.reason, message: failure.message };
-    const ts = new Date(desk.clock.now()).toISOString();
     for (const { onEvent } of attached.keys()) onEvent?.({ id: bus.lastId, kind: "TurnLost", session, ts, payload });
   }
 
@@ -95,10 +94,13 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
     async SendInput(client, command) {
       const session = forInput(command.session, command.content);
       refuseWhileRestoring(session);
-      const { turn, recorded, done } = session.live.engine.send(client.id, command.content);
+      const { engine } = session.live;
+      const { turn, recorded, done } = engine.send(client.id, command.content);
+      // Of its beginning: what loses a turn may be the clock.
+      const { startedAt = "" } = engine.running ?? {};
       done.catch(() => undefined); // a turn that is not recorded has no reply that anybody could watch
       await recorded;
-      done.catch((error: unknown) => tellLost(session, turn, error));
+      done.catch((error: unknown) => tellLost(session, turn, startedAt, error));
       return { turn, done };
     },
     async QueueInput(client, { session, content }) {
