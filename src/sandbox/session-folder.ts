@@ -82,11 +82,12 @@ function copiedShims(home: string, target: string): Scratch[] {
     const from = join(home, name);
     // The person may keep a toolchain behind a link.
     const files = entriesOf(realPathIfThere(from) ?? from).filter((entry) => entry.isFile());
-    const small = files.filter((entry) => lstatSync(join(from, entry.name)).size <= MAX_SHIM_BYTES).slice(0, MAX_SHIMS);
+    const sizeOf = (file: string): number => lstatSync(join(from, file), { throwIfNoEntry: false })?.size ?? Infinity;
+    const small = files.filter(({ name: file }) => sizeOf(file) <= MAX_SHIM_BYTES).slice(0, MAX_SHIMS);
     if (small.length === 0) return [];
     const copy = join(target, name);
     mkdirSync(copy, { recursive: true, mode: 0o700 });
-    for (const entry of small) copyFileSync(join(from, entry.name), join(copy, entry.name));
+    for (const { name: file } of small) copyIfThere(join(from, file), join(copy, file));
     return [{ path: from, from: copy }];
   });
 }
@@ -133,5 +134,14 @@ function isAlive(pid: number): boolean {
     return true;
   } catch (error) {
     return errnoOf(error) !== "ESRCH";
+  }
+}
+
+/** Programs such as pyenv write their shims at any time; one that is gone since the folder was listed is not missed. */
+function copyIfThere(from: string, to: string): void {
+  try {
+    copyFileSync(from, to);
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") throw error;
   }
 }
