@@ -109,6 +109,7 @@ describe("verdicts", () => {
     "printf -vx -v'a[$(t\\ouch y)]' x",
     "printf ${IFS}-v 'a[$(t\\ouch y)]' x",
     "prlimit --nofile touch x",
+    "setarch -R touch x",
     "prlimit -n touch x",
     "ltrace -b touch x",
     "printf $x 'a[$(t\\ouch y)]' x",

@@ -125,7 +125,12 @@ export const PREFIXES: Readonly<Record<string, PrefixRule>> = {
       "pid= output= noheadings raw verbose core[=] data[=] nice[=] fsize[=] sigpending[=] memlock[=] rss[=] nofile[=] msgqueue[=] " +
       "rtprio[=] stack[=] cpu[=] nproc[=] as[=] locks[=] rttime[=]",
   },
-  setarch: { flags: "R3BFILSTXZv", long: "addr-no-randomize verbose", operands: 1 },
+  setarch: {
+    flags: "R3BFILSTXZv",
+    long: "addr-no-randomize verbose",
+    operands: 1,
+    unseen: "the architecture of setarch may be left out, and the word is the program then",
+  },
   caffeinate: { flags: "dimsu", valued: "tw" },
   fakeroot: { valued: "lsib" },
   sudo: {
