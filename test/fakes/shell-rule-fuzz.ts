@@ -11,6 +11,9 @@ import { type AllowedSet, allowRules, CANARY_WORD, type DeniedSet, denyRules, sp
 import { createShellWorkspace } from "./shell-workspace.ts";
 import { createRng } from "./tampering.ts";
 
+/** GNU parallel removes the temporary file with which it measures the longest command line, whatever the command says. */
+const OWN_CLEANING = /^rm \/tmp\/par\w+\.tst$/;
+
 export interface RuleFigures {
   readonly judged: number;
   readonly ran: number;
@@ -50,8 +53,10 @@ export function fuzzDenied(options: RuleFuzzOptions, set: DeniedSet, ran: number
     },
     passes: (command) => isNear(command) && isAllowed(command),
     problem(_, { started = [] }) {
-      const found = started.find((words) =>
-        denied.some((prefix) => prefix.every((word, index) => words[index] === word)),
+      const found = started.find(
+        (words) =>
+          !OWN_CLEANING.test(words.join(" ")) &&
+          denied.some((prefix) => prefix.every((word, index) => words[index] === word)),
       );
       return found === undefined ? undefined : `starts ${found.join(" ")}`;
     },
