@@ -110,6 +110,8 @@ describe("verdicts", () => {
     "printf ${IFS}-v 'a[$(t\\ouch y)]' x",
     "prlimit --nofile touch x",
     "setarch -R touch x",
+    "awk 'BEGIN{E\"t\\ouch y\"|getline}'",
+    'awk \'BEGIN{system(E"to""uch y")}\'',
     "prlimit -n touch x",
     "ltrace -b touch x",
     "printf $x 'a[$(t\\ouch y)]' x",

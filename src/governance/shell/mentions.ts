@@ -68,10 +68,32 @@ function namesIn(command: SimpleCommand): Names {
 
 /** Everything in a text that may be the name of a program, in lower case and without a folder. */
 export function namesInText(text: string): string[] {
-  return readingsOf(text)
-    .flatMap((reading) => reading.toLowerCase().split(/[^\w.+-]+/))
-    .flatMap((name) => (/^-[^-]/.test(name) ? endingsOf(name, /[^-]/g) : [name]));
+  return [...readingsOf(text).flatMap(splitNames), ...behindQuotes(text)].flatMap((name) =>
+    /^-[^-]/.test(name) ? endingsOf(name, /[^-]/g) : [name],
+  );
 }
+
+function splitNames(text: string): string[] {
+  return text.toLowerCase().split(/[^\w.+-]+/);
+}
+
+/** What begins at a quote inside a word: awk puts `E"r\m x"` together, and `E` is empty. */
+function behindQuotes(text: string): string[] {
+  const marked = text
+    .replace(/["']/g, QUOTE_MARK)
+    .replace(ESCAPED, decoded)
+    .replace(/\\\n|\\/g, "");
+  return marked
+    .toLowerCase()
+    .split(MARKED_SEPARATOR)
+    .filter((word) => word.includes(QUOTE_MARK))
+    .flatMap((word) => endingsOf(word, BY_QUOTE).map((ending) => ending.replaceAll(QUOTE_MARK, "")));
+}
+
+/** A sign that no command holds. */
+const QUOTE_MARK = "\u0001";
+const MARKED_SEPARATOR = new RegExp(`[^\\w.+${QUOTE_MARK}-]+`);
+const BY_QUOTE = new RegExp(QUOTE_MARK, "g");
 
 /** As it is written, as a shell would read it without quotes and escapes, and as both are when variables in them are empty. */
 function readingsOf(text: string): string[] {
