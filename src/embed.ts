@@ -17,7 +17,26 @@ import { createSystemClock } from "#world";
 import { createBlockHandler, type EventHandler, type PermissionQuestion } from "./program/embed-blocks.ts";
 import { checkOptions, checkTool, modelForKey } from "./program/embed-checks.ts";
 
-export type { Plugin, PluginHost, Tool, ToolContext, ToolOutput } from "#engine";
+export type {
+  HookCall,
+  HookDecision,
+  Plugin,
+  PluginHook,
+  PluginHost,
+  PluginSlashCommand,
+  PluginTransport,
+  ServedClient,
+  ServedEngine,
+  ServedPeer,
+  SlashAnswer,
+  SlashArgument,
+  SlashCall,
+  Tool,
+  ToolContext,
+  ToolOutput,
+  TransportAddress,
+  TransportServer,
+} from "#engine";
 export { ToolError, textOutput } from "#engine";
 export { type Event, type Reason, ReasonError } from "#protocol";
 export type { UndoReport } from "#undo";

@@ -63,3 +63,4 @@ export { protectedNames, protectedPatterns, type Steering, steeringFile } from "
 export { errnoOf, messageOf } from "./thrown.ts";
 export { createUlidFactory, type UlidFactory, ulidFromDigest } from "./ulid.ts";
 export { visibleJson, visibleLine, visibleLines, visibleProse, visibleRow, visibleUnits } from "./visible-text.ts";
+export { withinTime } from "./within-time.ts";

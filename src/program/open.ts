@@ -21,6 +21,7 @@ import { type LogFlags, openProgramLog } from "./service-log.ts";
 import type { ReviewFiles, TrustedProject } from "./trusted-project.ts";
 import { undoPlace } from "./undo-place.ts";
 import { configFile, loadConfig } from "./user-config-file.ts";
+import { loadPlugins } from "./user-plugins.ts";
 
 /** A person at the terminal may take their time; Ctrl-C is always there. */
 const TERMINAL_ANSWER_MS = 24 * 60 * 60 * 1000;
@@ -82,6 +83,7 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
     }
   }
   const { plugin } = options.watch ?? watchEvents(await openProgramLog(ports, settings.log, flags));
+  const plugins = await loadPlugins(settings, clock);
   const named = flags.model ?? env.HARNESS_MODEL;
   const scratch = scratchBase(env);
   const key = machineKeySource(env);
@@ -105,7 +107,7 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
       options.isOverWire === true ? (settings.permissionTimeoutMs ?? PERMISSION_TIMEOUT_MS) : TERMINAL_ANSWER_MS,
     projects: projectsOf(ports, place, workspace, options.projectLater === true ? undefined : opened, options),
     args: ["harness", ...ports.args],
-    plugins: [plugin],
+    plugins: [plugin, ...plugins],
     ...defined({ ownPaths: options.ownPaths }),
     checkToken: async (token) => {
       // Only a daemon has clients with tokens; their inputs can wait in a session that is gone on with here.

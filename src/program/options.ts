@@ -14,8 +14,8 @@ import type {
   Tool,
   ToolSource,
 } from "#engine";
-import type { Command, CommandOf, RedactionSummary, SessionId } from "#protocol";
-import type { OpenProject } from "#session";
+import type { Command, CommandOf, RedactionSummary, SessionId, SlashCommand } from "#protocol";
+import type { AddedTransport, OpenProject } from "#session";
 import type { HeadsPlace, Signer, StoreChoice } from "#stores";
 import type { UndoStoreOptions } from "#undo";
 import type { WriteHealth } from "./watched-store.ts";
@@ -103,6 +103,10 @@ export interface Harness {
    * not among them: the cassette does it.
    */
   readonly recordedCommands: readonly Command[];
+  /** The words of this program and those of plugins. */
+  slashCommands(): readonly SlashCommand[];
+  /** Wires of plugins by their name, for a daemon to start. */
+  readonly transports: ReadonlyMap<string, AddedTransport>;
   tools(): readonly Tool[];
   health(): Health;
   /**
