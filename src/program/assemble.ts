@@ -68,6 +68,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     namedModel: options.model,
     autoApprove: options.autoApprove,
     context: options.context ?? {},
+    howToAddRule: options.howToAddRule,
     keepRule: options.keepRule && tape.keepRule(options.keepRule),
     projects: options.projects,
     args: options.args ?? [],

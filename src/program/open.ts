@@ -116,6 +116,7 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
     },
     ...defined({ context: options.context }),
     traceCall: createRawDump(ports),
+    howToAddRule: (rule) => `--allow '${rule}'`,
     keepRule: (rule) => keepRule(configFile(ports, userFlags(flags).config), clock, rule),
     ...defined({ model: named, cassette }),
   });
@@ -136,7 +137,7 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
 function refuseFolder({ cwd, env }: ProgramPorts, { dir, config }: ProjectPlace): void {
   const folder = resolve(cwd, dir ?? (config === undefined ? "." : dirname(config)));
   const detail = refusedWorkspace(folder, { env, own: ownFolders(env), apart: foldersApart(env) });
-  if (detail !== undefined) throw new ReasonError("ConfigInvalid", { detail });
+  if (detail !== undefined) throw new ReasonError("ConfigInvalid", { detail: `${detail} with --cwd` });
 }
 
 /** Ends all sessions; then, once a day, what has expired goes from the log. */

@@ -71,6 +71,8 @@ export interface HarnessOptions {
   readonly depth?: number;
   /** Finds the project of a workspace. Absent: files of a workspace say nothing. */
   readonly projects?: OpenProject;
+  /** How whoever starts this program adds an allow rule, for refusals: `--allow 'Write'`. Absent: they name the rule alone. */
+  readonly howToAddRule?: (rule: string) => string;
   /** Keeps an allow rule for good; resolves to where it is written now. Absent: rules cannot be kept. */
   readonly keepRule?: (rule: string) => Promise<string>;
   /** Instead of the redaction that ships with the program. Without one there is no session. */

@@ -237,12 +237,7 @@ export const reasons = {
   FileFailed: row(500, -32603, 1, "<detail>."),
   InternalError: row(500, -32603, 1, "Something in the harness failed: <detail>"),
   ModelNotConfigured: row(400, -32602, 2, "<detail>"),
-  MissingCredential: row(
-    401,
-    -32602,
-    2,
-    "No key for <provider>: <variable>, store one with harness creds add <provider>, or choose another model with --model.",
-  ),
+  MissingCredential: row(401, -32602, 2, "No key for <provider>: <variable>, <remedy>, or choose another model."),
   CredentialHostRefused: row(
     403,
     -32603,

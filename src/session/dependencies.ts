@@ -49,6 +49,7 @@ export interface SessionDependencies {
   readonly namedModel: string | undefined;
   readonly autoApprove: boolean;
   readonly context: CommandOf<"SetContext">["values"];
+  readonly howToAddRule: ((rule: string) => string) | undefined;
   readonly keepRule: ((rule: string) => Promise<string>) | undefined;
   readonly projects: OpenProject | undefined;
   readonly args: readonly string[];
