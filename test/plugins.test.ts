@@ -301,7 +301,7 @@ describe("what a plugin registers", () => {
   });
 });
 
-test("the examples of plugins have the types of the package", { timeout: 60_000 }, async () => {
+test("the examples of plugins have the types of the package", { timeout: 300_000 }, async () => {
   const root = resolve(import.meta.dirname, "..");
   const files = ["release-freeze.mjs", "lines-wire.mjs"].map((name) => join(root, "examples/plugin", name));
   const options = {
