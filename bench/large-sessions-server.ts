@@ -38,6 +38,7 @@ const rpcServer = createServer((socket) => {
   void serveRpc({
     control: bench.harness.control,
     store: bench.harness.store,
+    slashCommands: () => bench.harness.slashCommands(),
     clock,
     identityClass: "human",
     directory: join(folder, "work"),

@@ -8,7 +8,7 @@ import { applyProject, defaultSettings, type PermissionRule, type Settings } fro
 import { defined } from "#base";
 import type { ControlClient } from "#control";
 import { type Plugin, type Tool, type ToolContext, type TurnSummary, textOutput } from "#engine";
-import { assembleHarness, type Harness, openEmbeddedProject, undoPlace } from "#program";
+import { assembleHarness, type Harness, openEmbeddedProject, PROJECT_FILES, undoPlace } from "#program";
 import { createAnswerCollector, ReasonError, reasonText, type SessionId } from "#protocol";
 import { createHeldKeys, defaultModel } from "#providers";
 import { createSigner, harnessPaths, headsDirectory, machineKeySource } from "#stores";
@@ -17,7 +17,26 @@ import { createSystemClock } from "#world";
 import { createBlockHandler, type EventHandler, type PermissionQuestion } from "./program/embed-blocks.ts";
 import { checkOptions, checkTool, modelForKey } from "./program/embed-checks.ts";
 
-export type { Plugin, PluginHost, Tool, ToolContext, ToolOutput } from "#engine";
+export type {
+  HookCall,
+  HookDecision,
+  Plugin,
+  PluginHook,
+  PluginHost,
+  PluginSlashCommand,
+  PluginTransport,
+  ServedClient,
+  ServedEngine,
+  ServedPeer,
+  SlashAnswer,
+  SlashArgument,
+  SlashCall,
+  Tool,
+  ToolContext,
+  ToolOutput,
+  TransportAddress,
+  TransportServer,
+} from "#engine";
 export { ToolError, textOutput } from "#engine";
 export { type Event, type Reason, ReasonError } from "#protocol";
 export type { UndoReport } from "#undo";
@@ -173,8 +192,15 @@ async function assemble(config: HarnessConfig, embedded: readonly Tool[]): Promi
   const opened =
     config.project === true ? await openEmbeddedProject({ env, clock, warn }, workspace, config) : undefined;
   const own = settingsOf(config, model ?? defaultModel(createHeldKeys(keys)));
+  const settings = opened === undefined ? own : applyProject(own, opened.project);
+  if (settings.models.length === 0) {
+    const how = "Set 'model' or 'apiKey', or a provider's key in 'env'";
+    const detail =
+      opened === undefined ? `${how}.` : `${how}, or name a model in ${PROJECT_FILES[0]} of the workspace.`;
+    throw new ReasonError("ModelNotConfigured", { detail });
+  }
   return assembleHarness({
-    settings: opened === undefined ? own : applyProject(own, opened.project),
+    settings,
     ...defined({ projects: opened?.projects, model }),
     undo: config.undo === true ? undoPlace({ env, clock }) : "off",
     env: keys,
@@ -188,6 +214,7 @@ async function assemble(config: HarnessConfig, embedded: readonly Tool[]): Promi
     signer: createSigner(() => harnessPaths(env).configDir),
     ...(config.logFile === undefined ? {} : { heads: { directory: headsDirectory(env), key, clock, onProblem: warn } }),
     autoApprove: false,
+    howToAddRule: (rule) => `allow: [${JSON.stringify(rule)}]`,
     toolSources: [{ name: "embedded", tools: () => embedded }],
     plugins: config.plugins ?? [],
   });
@@ -235,9 +262,6 @@ const OPTIONS: readonly (keyof HarnessConfig)[] = [
 const EMBEDDED_KEY = "HARNESS_EMBEDDED_KEY";
 
 function settingsOf(config: HarnessConfig, model: string | undefined): Settings {
-  if (model === undefined && config.project !== true) {
-    throw new ReasonError("ModelNotConfigured", { detail: "Set 'model' or 'apiKey', or a provider's key in 'env'." });
-  }
   return {
     ...defaultSettings,
     models: model === undefined ? [] : [modelSettings(config, model)],

@@ -236,6 +236,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.openSync fs.writeSync",
     why: "Overwrites keys in the environment block of this very process.",
   },
+  "src/program/user-plugins.ts": {
+    uses: "import(source)",
+    why: "Runs a plugin that the user's config.toml pins: the very bytes that were compared with the hash.",
+  },
   "src/program/trusted-project.ts": {
     uses: "fs.openSync",
     why: "Opens the lock file that a person names for reading.",

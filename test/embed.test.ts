@@ -289,3 +289,43 @@ describe("a project and undo", () => {
     }
   });
 });
+
+describe("messages speak of the API, not of flags", () => {
+  const FLAG = /(?:^|[\s('"])--[a-z]/m;
+
+  test("what createHarness rejects with", async () => {
+    const cli = createInProcessCli({}, "a");
+    const { workspace, env } = cli;
+    cli.put("harness.md", "---\nname: shop\n---\nYou keep the stock.\n");
+    const told: string[] = [];
+    const refused = async (config: HarnessConfig): Promise<string> => {
+      const error: unknown = await createHarness(config).catch((thrown: unknown) => thrown);
+      told.push(error instanceof Error ? error.message : "nothing");
+      return told.at(-1) ?? "";
+    };
+    expect(await refused({ workspace, env, project: true })).toContain("pass its path as 'lockfile'");
+    expect(await cli.run("ack")).toMatchObject({ code: 0 });
+    expect(await refused({ workspace, env, project: true })).toBe(
+      "Set 'model' or 'apiKey', or a provider's key in 'env', or name a model in harness.md of the workspace.",
+    );
+    expect(await refused({ env: {} })).toBe("Set 'model' or 'apiKey', or a provider's key in 'env'.");
+    expect(await refused({ model: "openai:x", env: {} })).toBe(
+      "No key for openai: set OPENAI_API_KEY, pass it as apiKey, or choose another model.",
+    );
+    const inSystem = { model: "openai:x", apiKey: "k", env: {}, workspace: "/etc" };
+    expect(await refused(inSystem)).toContain("Name the folder of a project");
+    // The one command there is for it, which the specification words.
+    const own = told.map((message) => message.replace("Run harness ack --all once", ""));
+    expect(own.filter((message) => FLAG.test(message))).toEqual([]);
+  });
+
+  test("what the model is told of a refusal", async () => {
+    const results: string[] = [];
+    const make: SimpleTool = { ...add, name: "make", class: "mutating", execute: () => "made" };
+    const handler: EventHandler = { onToolResult: (_id, result) => results.push(result) };
+    const { harness } = await embed([calls(["make", { a: 1, b: 2 }]), says("no")], {}, handler, [make]);
+    await harness.prompt("Make it.");
+    expect(results).toEqual([expect.stringContaining('The user can allow it with the rule make (allow: ["make"]).')]);
+    expect(results[0]).not.toMatch(FLAG);
+  });
+});

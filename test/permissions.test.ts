@@ -14,7 +14,7 @@ describe("permissions", () => {
     const rig = await createHarnessRig([calls(write), says("I could not.")]);
     expect(await rig.send()).toMatchObject({ outcome: "answered" });
     expect(rig.of("ToolResult")).toMatchObject([{ outcome: "denied", reason: "PermissionDenied", is_error: true }]);
-    expect(JSON.stringify(rig.vendor.requests[1]?.body)).toContain("--allow 'Write(new.txt)'");
+    expect(JSON.stringify(rig.vendor.requests[1]?.body)).toContain("with the rule Write(new.txt)");
     expect(() => readFileSync(join(rig.workspace.root, "new.txt"))).toThrow();
   });
 
@@ -303,7 +303,7 @@ describe("permissions", () => {
     await rig.send();
     const results = rig.of("ToolResult");
     expect(results.map(({ outcome }) => outcome)).toEqual(["denied", "denied", "denied", "denied"]);
-    expect(JSON.stringify(results[3]?.content)).toContain("--cwd");
+    expect(JSON.stringify(results[3]?.content)).toContain("choose a workspace that holds that path");
     expect(existsSync(join(root, ".git/hooks/pre-commit"))).toBe(false);
   });
 

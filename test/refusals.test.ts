@@ -76,7 +76,7 @@ const rows: readonly Row[] = [
     call: WRITE,
     what: /^Write was denied: .*nobody can be asked/,
     place: /\(built-in: quiet-preset\)/,
-    remedy: /allow it with the rule Write\(a\.txt\) \(--allow 'Write\(a\.txt\)'\)/,
+    remedy: /allow it with the rule Write\(a\.txt\)/,
   },
   {
     kind: "strict permissions",
@@ -84,7 +84,7 @@ const rows: readonly Row[] = [
     settings: { strictPermissions: true },
     what: /^Read was denied: no rule allows it/,
     place: /\(built-in: strict-permissions\)/,
-    remedy: /--allow 'Read\(a\.txt\)'/,
+    remedy: /allow it with the rule Read\(a\.txt\)/,
   },
   {
     kind: "blocked program",
@@ -108,7 +108,7 @@ const rows: readonly Row[] = [
     settings: rule("allow", "fs.write"),
     what: /^Write was denied: the path is outside the workspace/,
     place: /\(built-in: workspace\)/,
-    remedy: /To allow it, start harness with --cwd there/,
+    remedy: /To allow it, choose a workspace that holds that path/,
   },
   {
     kind: "plan mode",
@@ -143,7 +143,7 @@ const rows: readonly Row[] = [
     settings: { ...rule("allow", "Bash"), sandbox: "auto", network: { allowedDomains: ["a.test"] } },
     what: /^The command cannot be confined: the workspace lies in/,
     place: /\(built-in: sandbox\)/,
-    remedy: /start harness with --cwd in another folder/,
+    remedy: /choose another workspace/,
   },
   {
     kind: "network list",

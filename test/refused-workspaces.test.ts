@@ -27,7 +27,7 @@ describe("a session", () => {
     for (const working_dir of folders) {
       await expect(rig.client.submit({ kind: "CreateSession", working_dir })).rejects.toMatchObject({
         reason: "ConfigInvalid",
-        message: expect.stringContaining("--cwd"),
+        message: expect.stringContaining("Name the folder of a project"),
       });
     }
     mkdirSync(join(home, "project"));

@@ -95,7 +95,7 @@ export function readConfig(tree: MapTree, reader: Reader): WrittenConfig {
   const { model, context, delegation, meta, network, permissions, budgets } = values;
   const sandbox = values.sandbox === "off" ? undefined : values.sandbox;
   if (values.sandbox === "off") {
-    const message = '"sandbox: off" has no effect here: only the user\'s own config.toml or --sandbox switches it off.';
+    const message = '"sandbox: off" has no effect here: only the user\'s own configuration switches it off.';
     reader.report(warning("sandbox-stays-on", at("sandbox"), message));
   }
   return {

@@ -12,7 +12,7 @@ export { type EvalCase, evalTables, type SetupFile } from "./eval-table.ts";
 export { type FieldParser, loadFieldParser } from "./field-parser.ts";
 export { readFileContent } from "./file-content.ts";
 export { splitFrontmatter } from "./frontmatter.ts";
-export { hookEventAliases, hookEvents, hookPayloads } from "./hook-events.ts";
+export { canonicalEvent, hookEventAliases, hookEvents, hookPayloads } from "./hook-events.ts";
 export { inHookOrder, withAddedHooks } from "./hook-order.ts";
 export { globFault, globMatches } from "./name-glob.ts";
 export { isBareProject, rootTools, type ToolGroups } from "./offered-tools.ts";
@@ -34,6 +34,7 @@ export {
   type LogSettings,
   type ModelSettings,
   type PermissionRule,
+  type PluginPin,
   type RetentionSettings,
   type Settings,
   type TimeoutSettings,

@@ -110,6 +110,16 @@ export interface NetworkSettings {
   readonly loopbackPorts?: readonly number[];
 }
 
+/** Code of the user that runs in this process. */
+export interface PluginPin {
+  /** Absolute path of its one file. */
+  readonly path: string;
+  /** Hex. Absent: nobody has pinned it, and it is not loaded. */
+  readonly sha256?: string;
+  /** `config.toml:12`. */
+  readonly place: string;
+}
+
 export interface Settings {
   /** The first is the default; the others are its fallbacks and what SetModel may name. Empty: choose by the keys found. */
   readonly models: readonly ModelSettings[];
@@ -141,6 +151,8 @@ export interface Settings {
   readonly audit: { readonly keychain: boolean };
   readonly log: LogSettings;
   readonly daemon: DaemonSettings;
+  /** By name, in the order in which they are written. Of the user's own file alone. */
+  readonly plugins: Readonly<Record<string, PluginPin>>;
   readonly redaction: {
     /** What else is a secret: RE2 syntax. */
     readonly patterns: readonly { readonly kind: string; readonly pattern: string }[];
@@ -178,6 +190,7 @@ export const defaultSettings: Settings = {
   audit: { keychain: false },
   log: { components: {} },
   daemon: defaultDaemonSettings,
+  plugins: {},
   redaction: { patterns: [], disabledKinds: [] },
   budgets: {},
 };

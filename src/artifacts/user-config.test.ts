@@ -26,6 +26,7 @@ describe("config.toml", () => {
         audit: { keychain: false },
         log: { components: {} },
         daemon: { idleMinutes: 30, sessionIdleMinutes: 30 },
+        plugins: {},
         redaction: { patterns: [], disabledKinds: [] },
         budgets: {},
       },
@@ -97,6 +98,11 @@ max_cost_usd = 0.5
 max_calls = 10
 [network]
 allowed_domains = ["api.example.com", "*.example.org", "127.0.0.1"]
+[plugins.guard]
+path = "/opt/guard.mjs"
+sha256 = "${"AB".repeat(32)}"
+[plugins.other-one]
+path = "/opt/other.mjs"
 `);
     expect(warnings).toEqual([]);
     expect(settings).toEqual({
@@ -136,6 +142,10 @@ allowed_domains = ["api.example.com", "*.example.org", "127.0.0.1"]
       audit: { keychain: true },
       log: { level: "warn", components: { engine: "debug", "provider.openai": "trace" }, keepDays: 3, maxMb: 1.5 },
       daemon: { idleMinutes: 5, sessionIdleMinutes: 30 },
+      plugins: {
+        guard: { path: "/opt/guard.mjs", sha256: "ab".repeat(32), place: "config.toml:66" },
+        "other-one": { path: "/opt/other.mjs", place: "config.toml:69" },
+      },
       redaction: { patterns: [{ kind: "badge", pattern: "B-[0-9]{6}" }], disabledKinds: ["iban"] },
       budgets: { turn: { maxCostUsd: 0.5, maxCalls: 10 } },
       sandbox: "required",

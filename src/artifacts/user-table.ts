@@ -2,6 +2,7 @@
 import { defined, isDomainEntry } from "#base";
 import { budgetsType } from "./limits-table.ts";
 import { MAX_MODELS } from "./model-table.ts";
+import { pluginsType } from "./plugin-table.ts";
 import {
   amount,
   byName,
@@ -328,6 +329,7 @@ export const userTable = defineTable({
     audit: { type: audit, meaning: "How an older copy of the log is found out." },
     log: { type: log, meaning: "How much the daemon writes into its log." },
     daemon: { type: daemon, meaning: "When a daemon in the background ends." },
+    plugins: { type: pluginsType, default: "none", meaning: "Code of yours that runs inside Harness." },
   },
 });
 
@@ -354,6 +356,7 @@ export function toSettings(values: ValuesOf<typeof userTable.fields>): Settings 
     audit: values.audit ?? defaultSettings.audit,
     log: values.log ?? defaultSettings.log,
     daemon: values.daemon ?? defaultDaemonSettings,
+    plugins: values.plugins ?? {},
     redaction: values.redaction ?? defaultSettings.redaction,
     budgets: values.budgets ?? {},
     ...defined({ systemPrompt }),

@@ -71,3 +71,10 @@ const LONG_WORD_CHARS = 32;
 function isPartOfListing(word: string): boolean {
   return word.length >= LONG_WORD_CHARS || /^\d{1,6}[:|]?$/.test(word) || word === "";
 }
+
+/** Both ends of a text that has passed redaction: what a message is about stands at its beginning, and what to do at its end. */
+export function cutMiddle(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const half = Math.floor(maxChars / 2);
+  return `${wholeCharacters(text.slice(0, half))}…${wholeCharacters(text.slice(text.length - half + 1))}`;
+}

@@ -6,7 +6,15 @@ export { canonicalHash, canonicalJson } from "./canonical-json.ts";
 export { compose, type Handler, type Middleware } from "./compose.ts";
 export { createConcealer } from "./concealer.ts";
 export { counted } from "./counted.ts";
-export { beginningOf, CUT_LOOK_CHARS, cutAtBlank, endOf, withoutCutEnd, withoutCutStart } from "./cut-text.ts";
+export {
+  beginningOf,
+  CUT_LOOK_CHARS,
+  cutAtBlank,
+  cutMiddle,
+  endOf,
+  withoutCutEnd,
+  withoutCutStart,
+} from "./cut-text.ts";
 export { defined } from "./defined.ts";
 export { diskTrouble, diskTroubleText } from "./disk-trouble.ts";
 export { createDomainList, type DomainList, isDomainEntry } from "./domain-list.ts";
@@ -63,3 +71,4 @@ export { protectedNames, protectedPatterns, type Steering, steeringFile } from "
 export { errnoOf, messageOf } from "./thrown.ts";
 export { createUlidFactory, type UlidFactory, ulidFromDigest } from "./ulid.ts";
 export { visibleJson, visibleLine, visibleLines, visibleProse, visibleRow, visibleUnits } from "./visible-text.ts";
+export { withinTime } from "./within-time.ts";

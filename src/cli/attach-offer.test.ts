@@ -25,7 +25,7 @@ test("one whose program was killed is called cut off", async () => {
   const rig = await createHarnessRig([says("one")]);
   await rig.send("hello");
   const client = await connect({
-    engine: { store: rig.harness.store, control: { ...rig.harness.control, sessions: () => [] } },
+    engine: { ...rig.harness, control: { ...rig.harness.control, sessions: () => [] } },
   });
   expect(await describe(client, await client.session(rig.session).info(), 0)).toContain(" · cut off · ");
   await client.close();

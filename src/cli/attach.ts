@@ -29,7 +29,7 @@ import type { ExitCode } from "./exit-code.ts";
 import { reviewAt } from "./file-review.ts";
 import { handleInterrupts } from "./interrupt.ts";
 import { beginningOfLastTurn, eventLine, openSessionView } from "./session-view.ts";
-import type { SlashHandlers } from "./slash-words.ts";
+import { addedWords, type SlashHandlers } from "./slash-words.ts";
 
 export interface AttachFlags extends DaemonFlags {
   readonly new?: boolean;
@@ -196,6 +196,7 @@ async function attached(parts: AttachedParts, model: string): Promise<string | u
     session,
     view,
     words,
+    added: addedWords(await client.slashCommands()),
     send: (text) => (view.isTurnRunning ? queue(text) : send(text, () => session.send(text))),
     left,
   });

@@ -1,5 +1,5 @@
-/** `harness doctor`, `verify` and `debug` on the command line: for somebody who wants to know why it does not work. */
-import type { Command } from "commander";
+/** `harness plugins`, `doctor`, `verify` and `debug` on the command line: for somebody who wants to know why it does not work. */
+import { Argument, type Command } from "commander";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { positiveInteger } from "./flags.ts";
@@ -7,6 +7,19 @@ import { positiveInteger } from "./flags.ts";
 const DEBUG_MINUTES = 60;
 
 export function addCareCommands(program: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+  program
+    .command("plugins")
+    .description(
+      "list the plugins of config.toml and compare their files with their hashes; exit code 1 when one differs",
+    )
+    .addArgument(new Argument("[list]", "may be left out").choices(["list"]))
+    .option("-c, --config <file>", "configuration file")
+    .option("--json", "print JSON")
+    .action(async (_list: string | undefined, flags) => {
+      const { pluginsCommand } = await import("./plugins.ts");
+      exit(await pluginsCommand(await ports.outward.through(ports, flags.json), flags));
+    });
+
   program
     .command("doctor")
     .description(

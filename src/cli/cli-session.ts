@@ -10,6 +10,7 @@ import { converse, type Left } from "./conversation.ts";
 import { healthText } from "./health-text.ts";
 import { handleInterrupts } from "./interrupt.ts";
 import { type EndedTurn, type OutputMode, openSessionView, type SessionView } from "./session-view.ts";
+import { addedWords } from "./slash-words.ts";
 
 export interface CliSessionOptions {
   readonly output: OutputMode;
@@ -135,7 +136,8 @@ async function openSession(
       if (isRunning) void session.cancel();
     },
     ended: view.ended,
-    converse: (left) => converse({ ports, session, view, words: { health }, send, left }),
+    converse: (left) =>
+      converse({ ports, session, view, words: { health }, added: addedWords(harness.slashCommands()), send, left }),
     finishLine: () => view.finishLine(),
   };
 }

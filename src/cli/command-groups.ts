@@ -5,7 +5,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   "Run an agent:": ["run", "attach", "demo", "deploy", "serve", "rpc", "daemon"],
   "Sessions:": ["sessions", "undo", "redo", "cost", "explain", "context"],
   "Projects:": ["init", "scaffold", "validate", "inspect", "tools", "hooks", "agents", "artifacts", "eval", "starlark"],
-  "Security:": ["ack", "verify-ack", "policy", "audit", "redact", "sandbox", "creds", "token"],
+  "Security:": ["ack", "verify-ack", "policy", "audit", "redact", "sandbox", "creds", "token", "plugins"],
 };
 const REST = "This installation:";
 

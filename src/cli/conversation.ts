@@ -4,11 +4,11 @@
  */
 import { paint, visibleLine } from "#base";
 import type { ClientSession } from "#client";
-import { parseSlash } from "#protocol";
+import { parseSlash, type SlashCommand } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { openInputHistory } from "./input-history.ts";
 import type { SessionView } from "./session-view.ts";
-import { isQuit, runSlash, type SlashHandlers, sessionWords, typedWords } from "./slash-words.ts";
+import { isQuit, runSlash, type SlashHandlers, sessionWords, typedWords, type Words } from "./slash-words.ts";
 
 /** Inputs that wait for the turn to end. */
 const UNSENT_MAX = 100;
@@ -25,6 +25,8 @@ export interface ConversationParts {
   readonly view: SessionView;
   /** Besides those of every conversation. `sessions:resume` leaves this one. */
   readonly words: SlashHandlers & Required<Pick<SlashHandlers, "health">>;
+  /** Words of plugins. */
+  readonly added: readonly SlashCommand[];
   /** Resolves when the next input can be sent. */
   send(text: string): Promise<unknown>;
   /** Aborts to make it return at once. */
@@ -56,12 +58,20 @@ export async function converse(parts: ConversationParts): Promise<Left> {
 async function readLines(parts: ConversationParts, unsent: string[], left: AbortSignal): Promise<Left> {
   const { ports, view } = parts;
   const { terminal, outward } = ports;
-  const words: SlashHandlers = { ...sessionWords(terminal, parts.session), ...parts.words };
+  const handlers: SlashHandlers = { ...sessionWords(terminal, parts.session), ...parts.words };
+  const words: Words = {
+    handlers,
+    added: parts.added,
+    async answered({ text, input }) {
+      if (text !== undefined && text !== "") terminal.err(`${await outward.orNothing(text)}\n`);
+      if (input !== undefined && input.trim() !== "") await parts.send(input);
+    },
+  };
   /** What was typed is carried out in its order. */
   let work: Promise<void> = Promise.resolve();
   async function carryOut(input: string): Promise<void> {
     try {
-      if (input.startsWith("/")) await runSlash(terminal, words, input);
+      if (input.startsWith("/")) await runSlash(terminal, parts.session, words, input);
       else await parts.send(input);
     } catch (error) {
       if (!left.aborted) terminal.err(`${await outward.describe(error)}\n`);
@@ -94,7 +104,7 @@ async function readLines(parts: ConversationParts, unsent: string[], left: Abort
     await history.add(input).catch(tell);
     if (isQuit(input)) break;
     const read = parseSlash(input);
-    if ("word" in read && read.word === "sessions:resume" && words["sessions:resume"] !== undefined) {
+    if ("word" in read && read.word === "sessions:resume" && handlers["sessions:resume"] !== undefined) {
       reason = { kind: "other", session: read.args.session ?? "" };
       break;
     }

@@ -13,6 +13,7 @@ import {
   loadConfig,
   logFolder,
   mayHaveProject,
+  pluginFacts,
   userTrust,
   vendors,
 } from "#program";
@@ -69,6 +70,16 @@ const checks: readonly Check[] = [
       return warnings.length === 0
         ? [ok("read")]
         : warnings.map((text) => warning(text, "Correct it, or take it out of the file."));
+    },
+  },
+  {
+    name: "plugins",
+    async run(ports, { config }) {
+      const facts = await pluginFacts((await loadConfig(ports, config)).settings);
+      const bad = facts.flatMap(({ name, state, problem }) =>
+        problem === undefined ? [] : [wrong(`${name} is ${state}`, problem)],
+      );
+      return bad.length > 0 ? bad : [ok(facts.length === 0 ? "none" : facts.map(({ name }) => name).join(", "))];
     },
   },
   { name: "machine key", run: async ({ env }) => [checkMachineKey(env)] },

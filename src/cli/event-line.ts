@@ -1,13 +1,14 @@
 /** An event of the log on one line: when, what, and the one thing a person wants to know about it. */
-import { visibleLine } from "#base";
+import { cutMiddle, visibleLine } from "#base";
 import type { Event } from "#protocol";
-import { summarise } from "./renderer.ts";
+import { REFUSAL_CHARS, summarise } from "./renderer.ts";
 
 const LINE_CHARS = 200;
 
-/** Visible, and cut. */
+/** Visible, and cut; a failure keeps what to do about it, which stands at its end. */
 export function eventLine(event: Event): string {
   const text = `${String(event.id).padStart(5)}  ${event.ts.slice(11, 23)}  ${event.kind}  ${gist(event)}`.trimEnd();
+  if (isFailure(event)) return visibleLine(cutMiddle(text, REFUSAL_CHARS));
   // What is cut off anyway need not be made visible.
   const line = visibleLine(text.slice(0, LINE_CHARS + 1));
   return line.length <= LINE_CHARS ? line : `${line.slice(0, LINE_CHARS - 1)}…`;

@@ -37,6 +37,31 @@ test("init makes the current folder a project that is valid without a warning", 
   });
 });
 
+test.each([
+  ["init", "fs.read fs.write fs.list fs.move fs.remove", "read_file write_file list_files get_current_folder"],
+  ["scaffold", "fs.read fs.write fs.move fs.remove", "read_file write_file fs.list"],
+])("%s shows the model one tool for each job", async (command, hidden, shown) => {
+  const folder = command === "init" ? "." : "new";
+  expect(await cli.run(command, ...(command === "init" ? [] : [folder]))).toMatchObject({ code: 0 });
+  const listed = (await cli.json("tools", "--config", join(folder, "harness.md"))) as {
+    name: string;
+    visible: boolean;
+  }[];
+  const offered = listed.filter((tool) => tool.visible).map(({ name }) => name);
+  expect(offered).toEqual(expect.arrayContaining(shown.split(" ")));
+  expect(offered.filter((name) => hidden.split(" ").includes(name))).toEqual([]);
+  const { out } = await cli.run("run", "--cwd", folder, "--list-tools");
+  for (const name of hidden.split(" ")) expect(out).not.toMatch(new RegExp(`^${name} `, "m"));
+});
+
+test("the offline model lists and reads with the tools of a new project", async () => {
+  await cli.run("init");
+  cli.put("notes.txt", "remember the milk");
+  const run = (text: string) => cli.run("run", "--model", "scripted:offline", text);
+  expect((await run("list files")).out).toContain("notes.txt");
+  expect((await run("read notes.txt")).out).toContain("remember the milk");
+});
+
 test("init takes a name, leaves what is there, and refuses where a project is", async () => {
   cli.put(".harness/tools/read_file.md", "mine");
   expect(await cli.run("init", "R&D $& {{name}}")).toMatchObject({

@@ -28,6 +28,13 @@ const initLayout: Layout = [
   [".harness/hooks/detect_secrets.md", "hooks/detect_secrets.md"],
 ];
 
+/** Built-in tools whose job a tool of the layout has. */
+const replacedBy: Readonly<Record<string, string>> = {
+  "tools/read_file.md": "fs.read",
+  "tools/write_file.md": "fs.write",
+  "tools/list_files.md": "fs.list",
+};
+
 const CI_WORKFLOW = ".github/workflows/evals.yml";
 
 /** Stands in the Markdown of `harness.md`, so it is one line of plain text. */
@@ -94,6 +101,10 @@ async function writeProject(
 ): Promise<{ readonly written: readonly string[]; readonly kept: readonly string[] }> {
   const written: string[] = [];
   const kept: string[] = [];
+  const replaced = layout.flatMap(([, template]) => {
+    const tool = replacedBy[template];
+    return tool === undefined ? [] : [`    - ${tool}`];
+  });
   for (const [path, template] of layout) {
     const text = await readFile(join(templatesDir, template), "utf8");
     const target = join(root, path);
@@ -101,7 +112,7 @@ async function writeProject(
     try {
       await writeFile(
         target,
-        text.replaceAll("{{name}}", () => title),
+        text.replace("{{replaced}}", () => replaced.join("\n")).replaceAll("{{name}}", () => title),
         { flag: "wx" },
       );
       written.push(path);

@@ -1,10 +1,12 @@
 /** Events as a person reads them in a terminal: the answer on standard output, everything else on standard error. */
-import { counted, type PaintName, paint, visibleLine, visibleProse } from "#base";
+import { counted, cutMiddle, type PaintName, paint, visibleLine, visibleProse } from "#base";
 import type { CallId, Event, ToolOutputBlock } from "#protocol";
 import type { Terminal } from "./terminal.ts";
 
 const PREVIEW_LINES = 6;
 const PREVIEW_CHARS = 100;
+/** Of a line that says why something was refused and what to do: long enough for both. */
+export const REFUSAL_CHARS = 2000;
 
 /** A letter or a picture whose marks or joiners may come with the next piece. */
 const OPEN_END = /(?:\p{L}|\p{N}|\p{ExtPict})\p{M}{0,4}$/u;
@@ -78,11 +80,11 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           const { is_error, content, outcome, duration_ms, call_id } = event.payload;
           const took = duration_ms >= 1000 ? ` (${(duration_ms / 1000).toFixed(1)} s)` : "";
           // What was shown while it ran is not shown again.
-          if (progress.delete(call_id)) {
+          if (progress.delete(call_id) && outcome !== "denied") {
             if (outcome !== "ok" || took !== "") note(is_error ? "yellow" : "dim", `  [${outcome}]${took}`);
             break;
           }
-          const rows = preview(content);
+          const rows = outcome === "denied" ? refusal(content) : preview(content, is_error);
           const ending = `${outcome === "ok" ? "" : `  [${outcome}]`}${took}`;
           for (const [at, row] of rows.entries()) {
             note(is_error ? "yellow" : "dim", at === rows.length - 1 ? row + ending : row);
@@ -111,7 +113,7 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           message("yellow", `hook ${event.payload.hook} failed: ${event.payload.message}`);
           break;
         case "Reprompted":
-          if (activity) note("yellow", `sent back to work (${event.payload.source}): ${clip(event.payload.text)}`);
+          if (activity) note("yellow", `sent back to work (${event.payload.source}): ${whole(event.payload.text)}`);
           break;
         case "TurnSteered":
           if (activity)
@@ -136,7 +138,7 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           if (activity)
             note(
               verified ? "dim" : "yellow",
-              `  attempt ${attempt} ${verified ? "verified" : `not accepted: ${clip(reason)}`}`,
+              `  attempt ${attempt} ${verified ? "verified" : `not accepted: ${whole(reason)}`}`,
             );
           break;
         }
@@ -213,16 +215,33 @@ export function summarise(args: unknown): string {
   );
 }
 
-function preview(content: readonly ToolOutputBlock[]): readonly string[] {
-  const text = content.map((block) => (block.type === "text" ? block.text : `[${block.media_type}]`)).join("\n");
-  const lines = text.trimEnd().split("\n");
-  const shown = lines.slice(0, PREVIEW_LINES).map((line) => `  ${clip(line)}`);
+/** An error of one line is a message, and has its remedy at its end. */
+function preview(content: readonly ToolOutputBlock[], isError: boolean): readonly string[] {
+  const lines = linesOf(content);
+  const cut = isError && lines.length === 1 ? whole : clip;
+  const shown = lines.slice(0, PREVIEW_LINES).map((line) => `  ${cut(line)}`);
   if (lines.length > PREVIEW_LINES) shown.push(`  … ${lines.length - PREVIEW_LINES} more lines`);
   return shown;
 }
 
+/** The remedy stands on the last line. */
+function refusal(content: readonly ToolOutputBlock[]): readonly string[] {
+  const lines = linesOf(content).map((line) => `  ${whole(line)}`);
+  const left = lines.length - PREVIEW_LINES;
+  return left <= 0 ? lines : [...lines.slice(0, PREVIEW_LINES - 1), `  … ${left} more lines`, ...lines.slice(-1)];
+}
+
+function linesOf(content: readonly ToolOutputBlock[]): readonly string[] {
+  const text = content.map((block) => (block.type === "text" ? block.text : `[${block.media_type}]`)).join("\n");
+  return text.trimEnd().split("\n");
+}
+
 function wholeSeconds(ms: number): string {
   return `${Math.round(ms / 1000)} s`;
+}
+
+function whole(text: string): string {
+  return cutMiddle(text, REFUSAL_CHARS);
 }
 
 /** Whoever shows it makes it visible. */

@@ -35,6 +35,7 @@ export async function rpcCommand(ports: CliPorts, flags: RpcFlags): Promise<Exit
     await serveRpc({
       control: harness.control,
       store: harness.store,
+      slashCommands: () => harness.slashCommands(),
       clock,
       identityClass: flags.identityClass,
       directory: workspace,

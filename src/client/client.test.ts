@@ -40,6 +40,7 @@ function overPipes({ harness, workspace }: HttpRig): Promise<Client> {
       void serveRpc({
         control: harness.control,
         store: harness.store,
+        slashCommands: () => harness.slashCommands(),
         clock,
         identityClass: "human",
         directory: workspace.root,

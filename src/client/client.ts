@@ -15,6 +15,7 @@ import {
   type SessionCommandOf,
   SessionId,
   type SessionInfo,
+  type SlashCommand,
   type TurnId,
 } from "#protocol";
 import type { ClientClock } from "./client-host.ts";
@@ -99,6 +100,8 @@ export interface EngineClient extends AsyncDisposable {
   isOwn(event: Pick<Event, "originator">): boolean;
   /** Newest first. */
   sessions(filter?: SessionFilter): Promise<readonly SessionInfo[]>;
+  /** What people can type in a conversation: the words of the program and those of its plugins. */
+  slashCommands(): Promise<readonly SlashCommand[]>;
   /** A new one. */
   open(options?: OpenOptions): Promise<ClientSession>;
   /** One of the log, opened again when it is not open. */
@@ -235,6 +238,7 @@ export function createEngineClient(parts: ClientParts): EngineClient {
     address: transport.address,
     isOwn: ({ originator }) => originator !== undefined && originator === transport.clientId(),
     sessions: (filter = {}) => reading(() => transport.sessions(filter, signal)),
+    slashCommands: () => reading(() => transport.slashCommands(signal)),
     async open({ workingDir, model, profile, context } = {}) {
       const { session } = await submit({
         kind: "CreateSession",

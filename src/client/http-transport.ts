@@ -18,7 +18,14 @@ import { connectionLost, garbled, refusalFrom } from "./refusal.ts";
 import { createSilence } from "./silence.ts";
 import type { PresentedToken, Token } from "./token.ts";
 import type { Transport } from "./transport.ts";
-import { eventFrom, handshakeFrom, replyFrom, sessionIdFrom, sessionInfoFrom } from "./wire-shapes.ts";
+import {
+  eventFrom,
+  handshakeFrom,
+  replyFrom,
+  sessionIdFrom,
+  sessionInfoFrom,
+  slashCommandsFrom,
+} from "./wire-shapes.ts";
 
 /** One event on the stream is no larger. */
 const FRAME_MAX_CHARS = 64 * 1024 * 1024;
@@ -150,6 +157,10 @@ export function createHttpTransport({ http, token, clock }: HttpTransportOptions
       const answer = await ask({ method: "GET", path: `/v1/sessions?${query}` }, signal);
       const list = isRecord(answer) && Array.isArray(answer.sessions) ? (answer.sessions as unknown[]) : [];
       return list.map((one) => sessionInfoFrom(one, address));
+    },
+    async slashCommands(signal) {
+      const answer = await ask({ method: "GET", path: "/v1/slash-commands" }, signal);
+      return slashCommandsFrom(isRecord(answer) ? answer.slash_commands : undefined, address);
     },
     async session(id, signal) {
       return sessionInfoFrom(await ask({ method: "GET", path: `/v1/sessions/${id}?events=0` }, signal), address);

@@ -10,6 +10,7 @@ import {
   type ReplyOf,
   type SessionId,
   type SessionInfo,
+  type SlashCommand,
   type StoredSession,
   sessionInfoOf,
 } from "#protocol";
@@ -18,6 +19,7 @@ import type { LogPage, Transport } from "./transport.ts";
 
 /** What `Harness` has. */
 export interface LocalEngine {
+  slashCommands(): readonly SlashCommand[];
   readonly control: {
     connect(options: {
       readonly identityClass: "human" | "agent";
@@ -139,6 +141,7 @@ export function createLocalTransport(options: LocalTransportOptions): Transport 
       const metas = await store.list({ limit, ...defined({ workingDir }) });
       return metas.map(infoOf);
     },
+    slashCommands: async () => engine.slashCommands(),
     session: async (id) => infoOf(await metaOf(id)),
     log: (id, page) => store.read(id, page),
     async close() {

@@ -16,7 +16,15 @@ import {
 import { createMailbox, type Mailbox } from "./mailbox.ts";
 import { createRpcPeer, type RpcPeer, type StartProcess } from "./rpc-peer.ts";
 import type { LogPage, Transport } from "./transport.ts";
-import { eventFrom, handshakeFrom, lastOf, replyFrom, sessionIdFrom, sessionInfoFrom } from "./wire-shapes.ts";
+import {
+  eventFrom,
+  handshakeFrom,
+  lastOf,
+  replyFrom,
+  sessionIdFrom,
+  sessionInfoFrom,
+  slashCommandsFrom,
+} from "./wire-shapes.ts";
 
 /** Events that are asked for at a time. */
 const PAGE = 500;
@@ -173,6 +181,10 @@ export function createRpcTransport({ address, start, clock }: RpcTransportOption
       const answer = await ask("session.list", { working_dir: workingDir, limit }, signal);
       const list = isRecord(answer) && Array.isArray(answer.sessions) ? (answer.sessions as unknown[]) : [];
       return list.map((one) => sessionInfoFrom(one, address));
+    },
+    async slashCommands(signal) {
+      const answer = await ask("slash_command.list", {}, signal);
+      return slashCommandsFrom(isRecord(answer) ? answer.slash_commands : undefined, address);
     },
     async session(id, signal) {
       const answer = await ask("session.get", { session: id }, signal);

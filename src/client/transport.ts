@@ -3,7 +3,17 @@
  * where it knows that the server has not begun with what it was asked. Lost connections are `ServerUnreachable` (nothing was sent)
  * and `ConnectionLost` (something was); everything else that it throws is what the server has said.
  */
-import type { ClientId, CommandKind, CommandOf, Event, Handshake, ReplyOf, SessionId, SessionInfo } from "#protocol";
+import type {
+  ClientId,
+  CommandKind,
+  CommandOf,
+  Event,
+  Handshake,
+  ReplyOf,
+  SessionId,
+  SessionInfo,
+  SlashCommand,
+} from "#protocol";
 
 export interface LogPage {
   /** Events with a higher id. */
@@ -26,6 +36,7 @@ export interface Transport {
   shakeHands(signal: AbortSignal): Promise<Handshake>;
   submit<Kind extends CommandKind>(command: CommandOf<Kind>, signal: AbortSignal): Promise<ReplyOf<Kind>>;
   sessions(filter: SessionFilter, signal: AbortSignal): Promise<readonly SessionInfo[]>;
+  slashCommands(signal: AbortSignal): Promise<readonly SlashCommand[]>;
   session(id: SessionId, signal: AbortSignal): Promise<SessionInfo>;
   log(id: SessionId, page: LogPage, signal: AbortSignal): Promise<readonly Event[]>;
   /**

@@ -9,6 +9,7 @@ import {
   type ReplyOf,
   SessionId,
   type SessionInfo,
+  type SlashCommand,
   understands,
 } from "#protocol";
 import { garbled } from "./refusal.ts";
@@ -54,6 +55,20 @@ export function sessionInfoFrom(value: unknown, address: string): SessionInfo {
     return value as unknown as SessionInfo; // fields that were added since do no harm
   }
   throw garbled(address, "a session without its id");
+}
+
+/** Words that people can type, as far as they can be shown and carried out here. */
+export function slashCommandsFrom(value: unknown, address: string): readonly SlashCommand[] {
+  if (!Array.isArray(value) || !value.every(isSlashCommand))
+    throw garbled(address, "a list that is not of slash commands");
+  return value;
+}
+
+function isSlashCommand(value: unknown): value is SlashCommand {
+  if (!isRecord(value)) return false;
+  const { namespace, name, description, args_schema: schema } = value;
+  const isNamed = [namespace, name, description].every((text) => typeof text === "string");
+  return isNamed && isRecord(schema) && isRecord(schema.properties) && Array.isArray(schema.required);
 }
 
 /** What a command came to. The parsers of the protocol are loaded when the first reply is there. */

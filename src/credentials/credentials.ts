@@ -117,6 +117,7 @@ export function createHelperCredentials(options: HelperCredentialsOptions): Help
   }
 
   return {
+    howToBring: (provider) => `store one with harness creds add ${provider}`,
     holds: ({ provider, variables }) =>
       variables.some((name) => keys.has(name)) || list().some((entry) => entry.provider === provider),
     find(wish) {

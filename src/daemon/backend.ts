@@ -13,7 +13,7 @@ import {
   type ProgramPorts,
   type RunFlags,
 } from "#program";
-import { type Event, LogId, ReasonError, slashCommands } from "#protocol";
+import { type Event, LogId, ReasonError } from "#protocol";
 import { knownModels, vendors } from "#providers";
 import { type ArchiveStore, loadPortability } from "#stores";
 import type { HttpBackend } from "#transports/http";
@@ -63,7 +63,7 @@ export async function httpBackend(
     subsystems: () => subsystemsOf(harness, settings, seen),
     version: build.version,
     tools: () => harness.tools(),
-    slashCommands: () => slashCommands.map((command) => ({ ...command })),
+    slashCommands: () => harness.slashCommands().map((command) => ({ ...command })),
     providers: () =>
       vendors.map((vendor) => ({
         provider: vendor.name,

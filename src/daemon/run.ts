@@ -168,6 +168,7 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
     server = await startTransports(
       { backend, access, clock, observer, allowedOrigins: flags.allowOrigin ?? [] },
       listen,
+      harness.transports,
     );
     const revoked = access.begin();
     if (revoked.length > 0) log.of("auth").warn("tokens of runs that ended without revoking them", { revoked });

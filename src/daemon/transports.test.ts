@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { daemonAddressText, parseDaemonAddress } from "./transports.ts";
+import { checkWires, daemonAddressText, parseDaemonAddress } from "./transports.ts";
 
 it("takes an address without a wire as one of HTTP, and writes it as it was given", () => {
   expect(parseDaemonAddress("unix:/run/a+b.sock")).toEqual({ kind: "unix", path: "/run/a+b.sock", wire: "http" });
@@ -7,7 +7,14 @@ it("takes an address without a wire as one of HTTP, and writes it as it was give
   expect(daemonAddressText(parseDaemonAddress("127.0.0.1:80"))).toBe("127.0.0.1:80");
 });
 
-it("refuses a wire that is not in the table, by its name", () => {
+it("refuses a wire that neither the program nor a plugin has, by its name", () => {
+  const listen = [parseDaemonAddress("smoke+unix:/run/a.sock")];
   const refusal = { reason: "UsageInvalid", message: expect.stringContaining("no wire 'smoke'; there is http") };
-  expect(() => parseDaemonAddress("smoke+unix:/run/a.sock")).toThrow(expect.objectContaining(refusal));
+  expect(() => checkWires(listen, new Map())).toThrow(expect.objectContaining(refusal));
+  expect(() => checkWires(listen, new Map([["smoke", {}]]))).not.toThrow();
+});
+
+it("keeps the wire of a plugin to this machine", () => {
+  expect(() => parseDaemonAddress("smoke+0.0.0.0:80")).toThrow(expect.objectContaining({ reason: "UsageInvalid" }));
+  expect(() => parseDaemonAddress("smoke+example.com:80")).toThrow("on this machine alone");
 });

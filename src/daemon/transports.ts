@@ -1,32 +1,17 @@
 /**
  * Every wire that a daemon can listen on as one row: how its server starts. An address names its wire in front of a plus sign
- * (`NAME+unix:PATH`); without a name it is HTTP. JSON-RPC is not among them: it has one client, on the streams of `harness rpc`.
+ * (`NAME+unix:PATH`); without a name it is HTTP. Plugins bring further rows. JSON-RPC is not among them: it has one client, on the
+ * streams of `harness rpc`.
  */
-import { type Clock, defined } from "#base";
+import { defined, messageOf } from "#base";
+import type { TransportServer } from "#engine";
+import type { AddedTransport } from "#program";
 import { ReasonError } from "#protocol";
-import {
-  addressText,
-  type HttpBackend,
-  type HttpServer,
-  type ListenAddress,
-  parseListenAddress,
-  startHttpServer,
-} from "#transports/http";
-import type { DaemonAccess } from "./access.ts";
-import type { DaemonObserver } from "./observer.ts";
-
-/** What a daemon puts every wire on. */
-export interface Served {
-  readonly backend: HttpBackend;
-  readonly access: DaemonAccess;
-  readonly clock: Clock;
-  readonly observer: DaemonObserver;
-  /** Origins of pages that may use the server. */
-  readonly allowedOrigins: readonly string[];
-}
+import { addressText, isLoopback, type ListenAddress, parseListenAddress, startHttpServer } from "#transports/http";
+import { type Served, serveEngine } from "./served-engine.ts";
 
 /** Listens when it resolves; rejects with UsageInvalid for an address that the wire cannot have. */
-type StartTransport = (served: Served, listen: readonly ListenAddress[]) => Promise<HttpServer>;
+type StartTransport = (served: Served, listen: readonly ListenAddress[]) => Promise<TransportServer>;
 
 const transports = {
   http: ({ access, ...served }, listen) => {
@@ -35,38 +20,50 @@ const transports = {
   },
 } satisfies Record<string, StartTransport>;
 
-type TransportName = keyof typeof transports;
-// An object has the keys that its type says, when it is written down like this one.
-const transportNames = Object.keys(transports) as readonly TransportName[];
+export type DaemonAddress = ListenAddress & { readonly wire: string };
 
-export type DaemonAddress = ListenAddress & { readonly wire: TransportName };
-
-/** Throws UsageInvalid. */
+/** Whether there is such a wire is known when plugins are loaded: `checkWires`. Throws UsageInvalid. */
 export function parseDaemonAddress(text: string): DaemonAddress {
-  const [, name = "http", address = text] = /^([a-z]+)\+(.*)$/.exec(text) ?? [];
-  const wire = transportNames.find((known) => known === name);
-  if (wire !== undefined) return { ...parseListenAddress(address), wire };
-  throw new ReasonError("UsageInvalid", {
-    detail: `${text}: there is no wire '${name}'; there is ${transportNames.join(", ")}`,
-  });
+  const [, wire = "http", address = text] = /^([a-z]+)\+(.*)$/.exec(text) ?? [];
+  const parsed = parseListenAddress(address);
+  if (!Object.hasOwn(transports, wire) && parsed.kind === "tcp" && !isLoopback(parsed.host)) {
+    const detail = `${text}: a wire of a plugin listens on this machine alone: NAME+unix:PATH or NAME+127.0.0.1:PORT`;
+    throw new ReasonError("UsageInvalid", { detail });
+  }
+  return { ...parsed, wire };
+}
+
+/** Throws UsageInvalid for an address whose wire neither the program nor a plugin has. */
+export function checkWires(listen: readonly DaemonAddress[], ofPlugins: ReadonlyMap<string, unknown>): void {
+  const known = [...Object.keys(transports), ...ofPlugins.keys()];
+  const unknown = listen.find(({ wire }) => !known.includes(wire));
+  if (unknown === undefined) return;
+  const detail = `${daemonAddressText(unknown)}: there is no wire '${unknown.wire}'; there is ${known.join(", ")}`;
+  throw new ReasonError("UsageInvalid", { detail });
 }
 
 export function daemonAddressText(address: DaemonAddress): string {
   return `${address.wire === "http" ? "" : `${address.wire}+`}${addressText(address)}`;
 }
 
-export interface RunningTransports extends HttpServer {
+export interface RunningTransports extends TransportServer {
   readonly addresses: readonly DaemonAddress[];
 }
 
 /** Starts those that have an address. When one cannot start, none runs. */
-export async function startTransports(served: Served, listen: readonly DaemonAddress[]): Promise<RunningTransports> {
-  const running: { readonly wire: TransportName; readonly server: HttpServer }[] = [];
+export async function startTransports(
+  served: Served,
+  listen: readonly DaemonAddress[],
+  ofPlugins: ReadonlyMap<string, AddedTransport> = new Map(),
+): Promise<RunningTransports> {
+  checkWires(listen, ofPlugins);
+  const running: { readonly wire: string; readonly server: TransportServer }[] = [];
   const close = async (): Promise<void> => void (await Promise.all(running.map(({ server }) => server.close())));
+  const added = [...ofPlugins].map(([wire, one]) => [wire, startOf(one)] as const);
   try {
-    for (const wire of transportNames) {
+    for (const [wire, start] of [...Object.entries<StartTransport>(transports), ...added]) {
       const own = listen.filter((address) => address.wire === wire);
-      if (own.length > 0) running.push({ wire, server: await transports[wire](served, own) });
+      if (own.length > 0) running.push({ wire, server: await start(served, own) });
     }
   } catch (error) {
     await close();
@@ -78,5 +75,27 @@ export async function startTransports(served: Served, listen: readonly DaemonAdd
       for (const { server } of running) server.stopAccepting();
     },
     close,
+  };
+}
+
+/** The connections of a wire of a plugin end with it, whatever its own `close` does. */
+function startOf({ plugin, transport }: AddedTransport): StartTransport {
+  return async (served, listen) => {
+    const { engine, close } = serveEngine(served);
+    try {
+      const server = await transport.start(engine, listen);
+      return {
+        addresses: server.addresses,
+        stopAccepting: () => server.stopAccepting(),
+        async close() {
+          close();
+          await server.close();
+        },
+      };
+    } catch (cause) {
+      close();
+      const detail = `its wire '${transport.name}' did not start: ${messageOf(cause)}`;
+      throw new ReasonError("PluginFailed", { name: plugin, detail, place: `plugin ${plugin}` }, { cause });
+    }
   };
 }

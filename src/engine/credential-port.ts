@@ -35,6 +35,8 @@ export interface CredentialPort {
   /** Whether there is a key for this provider. */
   holds(wish: Pick<CredentialWish, "provider" | "variables">): boolean;
   find(wish: CredentialWish): CredentialRef | undefined;
+  /** How somebody brings a key of the provider, besides its variable: "store one with …". */
+  howToBring(provider: string): string;
   /** Asked for each request, after `find`. Never rejects. */
   route(credential: CredentialRef, url: URL): Promise<CredentialRoute>;
   /** Told of every key that is used, so that it can be recognised where it turns up: those there are, then those to come. */

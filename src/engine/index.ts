@@ -27,7 +27,22 @@ export {
 export { type CheckToken, createInputQueue, type InputQueue, type InputToken } from "./input-queue.ts";
 export { note } from "./note.ts";
 export { changedPayload, eitherName, type PayloadChanges } from "./payload-changes.ts";
-export type { CustomHandler, Plugin, PluginHost } from "./plugin.ts";
+export type {
+  CustomHandler,
+  Plugin,
+  PluginHook,
+  PluginHost,
+  PluginSlashCommand,
+  PluginTransport,
+  ServedClient,
+  ServedEngine,
+  ServedPeer,
+  SlashAnswer,
+  SlashArgument,
+  SlashCall,
+  TransportAddress,
+  TransportServer,
+} from "./plugin.ts";
 export type {
   CallBudget,
   ModelCall,

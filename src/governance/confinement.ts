@@ -30,7 +30,7 @@ export function confined(call: JudgedCall, verdict: Verdict, hold: SandboxHold):
     const asked = needsPerson(verdict, {
       by: STEERING,
       why: `${change} changes git's configuration, and each change of a steering file asks a person (built-in: steering-files)`,
-      remedy: "No rule and no --auto-approve allows it: run where a person can answer, or run it by hand.",
+      remedy: "No rule and no automatic approval allows it: run where a person can answer, or run it by hand.",
       steering: [".git/config"],
     });
     return placed(asked, "workspace");
@@ -47,7 +47,7 @@ function outside(verdict: Verdict, because: string): Verdict {
     by: OUTSIDE,
     why: `it would run outside the sandbox, with your credentials: ${because} (built-in: outside-the-sandbox)`,
     remedy:
-      'No rule and no --auto-approve allows it: run where a person can answer, or set sandbox = "off" in your own config.toml.',
+      'No rule and no automatic approval allows it: run where a person can answer, or set sandbox = "off" in your own config.toml.',
   });
   return placed(asked, "outside");
 }

@@ -115,7 +115,7 @@ export function createJudge(options: JudgeOptions): Judge {
       const args = await locatedArguments(tool.name, call.args, disk);
       if (args === undefined) {
         const why = `the path is outside the workspace ${options.root}, which tools cannot leave (built-in: workspace)`;
-        const text = `${tool.label} was denied: ${why}. To allow it, start harness with --cwd there.`;
+        const text = `${tool.label} was denied: ${why}. To allow it, choose a workspace that holds that path.`;
         return deny({ by: "built-in rule", why }, refusal("denied", "PermissionDenied", text));
       }
       if (tool.class === "mutating" && namedPaths(tool.name, args).some(isOwnRecord)) {
@@ -328,7 +328,7 @@ function steeringQuestion({ paths, why }: SteeringChange): PersonOnly & Pick<Jud
   return {
     by: STEERING,
     why: `${why}, and each change of a steering file asks a person (${STEERING_RULE})`,
-    remedy: "No rule and no --auto-approve allows it: run where a person can answer, or change the file by hand.",
+    remedy: "No rule and no automatic approval allows it: run where a person can answer, or change the file by hand.",
     steering: paths,
   };
 }

@@ -43,6 +43,8 @@ export interface PermissionOptions extends JudgeOptions {
   readonly autoApprove: boolean;
   /** What a yes is bound to. */
   readonly binding: Omit<BindingSources, "files">;
+  /** How whoever started this program adds an allow rule. */
+  readonly howToAddRule?: ((rule: string) => string) | undefined;
   readonly newApproval: () => ApprovalId;
   /** Where answers add rules; all agents of a tree share them. */
   readonly sessionRules?: Rule[];
@@ -90,7 +92,7 @@ export function createPermission(options: PermissionOptions): Permission {
       return { yesBy: "--auto-approve" };
     }
     if (!approver.canAnswer(turn)) {
-      const remedy = personOnly?.remedy ?? howToAllow(tool.name, rule, judged);
+      const remedy = personOnly?.remedy ?? howToAllow(tool.name, rule, judged, options.howToAddRule);
       const text = `${tool.label} was denied: ${why}, and nobody can be asked. ${remedy}`;
       return refusal("denied", "PermissionDenied", text);
     }
@@ -333,7 +335,14 @@ function ruleOfAnswer(answer: Decision, tool: string, offered: string | undefine
 }
 
 /** A person reads this through the model: what to do so that the call passes next time. */
-function howToAllow(tool: string, rule: string | undefined, { by, trail }: Judgement): string {
+function howToAllow(
+  tool: string,
+  rule: string | undefined,
+  { by, trail }: Judgement,
+  howToAdd: PermissionOptions["howToAddRule"],
+): string {
+  const withRule = (text: string): string =>
+    `The user can allow it with the rule ${text}${howToAdd === undefined ? "" : ` (${howToAdd(text)})`}.`;
   const asks = trail.find(({ stage, effect }) => stage === "rule" && effect === "ask");
   // An allow rule would not help: the stricter one wins.
   if (asks !== undefined)
@@ -342,10 +351,10 @@ function howToAllow(tool: string, rule: string | undefined, { by, trail }: Judge
     return `To allow it, run where somebody can answer, or add a rule that names both labels: ${tool}[private,untrusted].`;
   if (by === SECRET && rule === undefined) return "The user can allow it with a rule that names the file.";
   if (by === "repeated calls") return "To allow it, run where somebody can answer, or make another call.";
-  if (rule !== undefined) return `The user can allow it with the rule ${rule} (--allow '${rule}').`;
+  if (rule !== undefined) return withRule(rule);
   return isCommand(tool)
     ? "The user can allow its commands one by one with rules; run them as separate, plain commands."
-    : `The user can allow it with the rule ${tool} (--allow '${tool}').`;
+    : withRule(tool);
 }
 
 /** What "allow this kind for the session" would add; undefined where no pattern would mean one thing only. */

@@ -5,7 +5,7 @@ import { canonicalHash, createUlidFactory, defined } from "#base";
 import { type Control, createControl } from "#control";
 import { loadedRedaction, type Redaction, type SessionStore } from "#engine";
 import { parseRule } from "#governance";
-import { createIdMint } from "#protocol";
+import { createIdMint, slashCommands } from "#protocol";
 import type { ModelChoice } from "#providers";
 import { noTape, openSession, prepareSandbox, type SessionDependencies } from "#session";
 import { logFiles, openStore, ownFolders } from "#stores";
@@ -35,7 +35,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
       redactionHealth = { state: "failed" };
     },
   );
-  const extensions = registerPlugins(options.plugins ?? [], () => control);
+  const extensions = registerPlugins(options.plugins ?? [], () => control, options.clock);
   const chooseFor = modelChooser(options, extensions.providers);
   const { tape, models } = await openTape(options, () => chooseFor(settings));
   const { clock, random } = tape;
@@ -68,6 +68,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     namedModel: options.model,
     autoApprove: options.autoApprove,
     context: options.context ?? {},
+    howToAddRule: options.howToAddRule,
     keepRule: options.keepRule && tape.keepRule(options.keepRule),
     projects: options.projects,
     args: options.args ?? [],
@@ -103,6 +104,8 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     fallbacks: models.fallbacks,
     offline: models.offline,
     recordedCommands: tape.commands,
+    slashCommands: () => [...slashCommands, ...extensions.slashCommands],
+    transports: extensions.transports,
     tools: () => toolSources.flatMap((source) => source.tools()),
     health: () => ({
       credentialHelper: credentials.status(),

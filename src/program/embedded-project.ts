@@ -5,6 +5,9 @@ import type { OpenProject } from "#session";
 import type { ProjectPorts } from "./ports.ts";
 import { mayHaveProject, problemText, soundProject } from "./projects.ts";
 
+const REMEDY =
+  "Elsewhere: write a lock file with harness ack and pass its path as 'lockfile'. Without the project: leave out 'project'.";
+
 export interface EmbeddedProject {
   readonly project: Project;
   readonly projects: OpenProject;
@@ -31,7 +34,11 @@ export async function openEmbeddedProject(
   };
   if (!mayHaveProject(ports, { dir: workspace })) return undefined;
   const { openTrustedProject } = await import("./trusted-project.ts");
-  const { loader, loaded } = await openTrustedProject(ports, { dir: workspace }, defined({ lockfile }));
+  const { loader, loaded } = await openTrustedProject(
+    ports,
+    { dir: workspace },
+    { ...defined({ lockfile }), remedy: REMEDY },
+  );
   const project = soundProject(loaded);
   for (const problem of loaded.problems) warn(problemText(problem));
   return { project, projects: async (folder) => (folder === workspace ? { loader, project } : undefined) };

@@ -41,6 +41,7 @@ export {
 export { createProvider, findVendor, loadScenario, type ModelConfig, staticModels, vendors } from "#providers";
 export type { Redactor, StreamRedactor, UserPattern } from "#redaction";
 export { createSandboxes, type Probe, type SandboxPolicy, type SandboxStatus } from "#sandbox";
+export type { AddedTransport } from "#session";
 export { factsOf } from "#tools";
 export { createLockFileTrust, type ProjectTrust, type WaitingFile, writeLock } from "#trust";
 export type { UndoReport, UndoTarget } from "#undo";
@@ -114,3 +115,4 @@ export {
 export { restoreFolder, undoForgetter } from "./undo-folder.ts";
 export { undoPlace } from "./undo-place.ts";
 export { configFile, loadConfig } from "./user-config-file.ts";
+export { type PluginFact, pluginFacts } from "./user-plugins.ts";

@@ -21,6 +21,7 @@ import { type LogFlags, openProgramLog } from "./service-log.ts";
 import type { ReviewFiles, TrustedProject } from "./trusted-project.ts";
 import { undoPlace } from "./undo-place.ts";
 import { configFile, loadConfig } from "./user-config-file.ts";
+import { loadPlugins } from "./user-plugins.ts";
 
 /** A person at the terminal may take their time; Ctrl-C is always there. */
 const TERMINAL_ANSWER_MS = 24 * 60 * 60 * 1000;
@@ -82,6 +83,7 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
     }
   }
   const { plugin } = options.watch ?? watchEvents(await openProgramLog(ports, settings.log, flags));
+  const plugins = await loadPlugins(settings, clock);
   const named = flags.model ?? env.HARNESS_MODEL;
   const scratch = scratchBase(env);
   const key = machineKeySource(env);
@@ -105,7 +107,7 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
       options.isOverWire === true ? (settings.permissionTimeoutMs ?? PERMISSION_TIMEOUT_MS) : TERMINAL_ANSWER_MS,
     projects: projectsOf(ports, place, workspace, options.projectLater === true ? undefined : opened, options),
     args: ["harness", ...ports.args],
-    plugins: [plugin],
+    plugins: [plugin, ...plugins],
     ...defined({ ownPaths: options.ownPaths }),
     checkToken: async (token) => {
       // Only a daemon has clients with tokens; their inputs can wait in a session that is gone on with here.
@@ -114,6 +116,7 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
     },
     ...defined({ context: options.context }),
     traceCall: createRawDump(ports),
+    howToAddRule: (rule) => `--allow '${rule}'`,
     keepRule: (rule) => keepRule(configFile(ports, userFlags(flags).config), clock, rule),
     ...defined({ model: named, cassette }),
   });
@@ -134,7 +137,7 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
 function refuseFolder({ cwd, env }: ProgramPorts, { dir, config }: ProjectPlace): void {
   const folder = resolve(cwd, dir ?? (config === undefined ? "." : dirname(config)));
   const detail = refusedWorkspace(folder, { env, own: ownFolders(env), apart: foldersApart(env) });
-  if (detail !== undefined) throw new ReasonError("ConfigInvalid", { detail });
+  if (detail !== undefined) throw new ReasonError("ConfigInvalid", { detail: `${detail} with --cwd` });
 }
 
 /** Ends all sessions; then, once a day, what has expired goes from the log. */

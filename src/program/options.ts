@@ -14,8 +14,8 @@ import type {
   Tool,
   ToolSource,
 } from "#engine";
-import type { Command, CommandOf, RedactionSummary, SessionId } from "#protocol";
-import type { OpenProject } from "#session";
+import type { Command, CommandOf, RedactionSummary, SessionId, SlashCommand } from "#protocol";
+import type { AddedTransport, OpenProject } from "#session";
 import type { HeadsPlace, Signer, StoreChoice } from "#stores";
 import type { UndoStoreOptions } from "#undo";
 import type { WriteHealth } from "./watched-store.ts";
@@ -71,6 +71,8 @@ export interface HarnessOptions {
   readonly depth?: number;
   /** Finds the project of a workspace. Absent: files of a workspace say nothing. */
   readonly projects?: OpenProject;
+  /** How whoever starts this program adds an allow rule, for refusals: `--allow 'Write'`. Absent: they name the rule alone. */
+  readonly howToAddRule?: (rule: string) => string;
   /** Keeps an allow rule for good; resolves to where it is written now. Absent: rules cannot be kept. */
   readonly keepRule?: (rule: string) => Promise<string>;
   /** Instead of the redaction that ships with the program. Without one there is no session. */
@@ -103,6 +105,10 @@ export interface Harness {
    * not among them: the cassette does it.
    */
   readonly recordedCommands: readonly Command[];
+  /** The words of this program and those of plugins. */
+  slashCommands(): readonly SlashCommand[];
+  /** Wires of plugins by their name, for a daemon to start. */
+  readonly transports: ReadonlyMap<string, AddedTransport>;
   tools(): readonly Tool[];
   health(): Health;
   /**

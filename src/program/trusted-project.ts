@@ -47,7 +47,7 @@ export interface TrustedProject extends OpenedProject {
 export async function openTrustedProject(
   ports: ProjectPorts,
   place: ProjectPlace,
-  { lockfile, review }: TrustFlags & { readonly review?: ReviewFiles },
+  { lockfile, review, remedy }: TrustFlags & { readonly review?: ReviewFiles; readonly remedy?: string },
 ): Promise<TrustedProject> {
   const named = lockFilePath(ports, lockfile);
   let own: ProjectTrust | undefined;
@@ -63,7 +63,7 @@ export async function openTrustedProject(
   if (awaiting === undefined) return { ...opened, ...defined({ askForAck: ask }) };
   const problem = own?.problem();
   if (problem !== undefined) ports.terminal.err(`${paint(ports.terminal, "yellow", `warning: ${problem}`)}\n`);
-  if (ask === undefined) throw ackRefusal(awaiting, named);
+  if (ask === undefined) throw ackRefusal(awaiting, named, remedy);
   const interrupted = new AbortController();
   const stopListening = ports.terminal.onInterrupt(() => interrupted.abort());
   try {
@@ -139,7 +139,11 @@ function readBounded(path: string): Buffer {
 const READ_BYTES = 64 * 1024;
 
 /** Names the files and what to do about them. */
-export function ackRefusal(awaiting: readonly AwaitingFile[], lockfile: string | undefined): ReasonError {
+export function ackRefusal(
+  awaiting: readonly AwaitingFile[],
+  lockfile: string | undefined,
+  remedy?: string,
+): ReasonError {
   const kinds = [...new Set(awaiting.map(({ kind }) => kindNames[kind]))].join(", ");
   const files = awaiting
     .slice(0, MAX_NAMED_FILES)
@@ -147,12 +151,13 @@ export function ackRefusal(awaiting: readonly AwaitingFile[], lockfile: string |
   const more = awaiting.length - files.length;
   // A case is run because somebody asked for it; there is no going without it.
   const without = awaiting.every(({ kind }) => kind === "eval") ? "" : " Without the project: --no-project.";
+  const how = remedy ?? `In CI: --lockfile FILE, made by harness ack --emit-lockfile.${without}`;
   const text = [
     reasonText("NonInteractiveAckRefused", { kind: kinds }),
     ...files,
     more > 0 ? `\n  and ${more} more` : "",
     lockfile === undefined
-      ? `\nReview them with: harness ack. In CI: --lockfile FILE, made by harness ack --emit-lockfile.${without}`
+      ? `\nReview them with: harness ack. ${how}`
       : `\nThey are not as ${lockfile} says. Review them with harness ack, then write the lock file again: harness ack --emit-lockfile.`,
   ];
   return ReasonError.withMessage("NonInteractiveAckRefused", text.join(""));

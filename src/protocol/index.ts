@@ -43,7 +43,15 @@ export {
   type StoredSession,
   sessionInfoOf,
 } from "./session-info.ts";
-export { parseSlash, type SlashWord, slashCommands, slashUsage, wordOf } from "./slash-commands.ts";
+export {
+  parseSlash,
+  type SlashCommand,
+  type SlashWord,
+  slashCommands,
+  slashUsage,
+  typedWord,
+  wordOf,
+} from "./slash-commands.ts";
 export { SOCKET_PROTOCOL, socketProtocols, tokensInProtocols } from "./socket-token.ts";
 export { storeFailure } from "./store-failure.ts";
 export { streamEvents } from "./stream-events.ts";

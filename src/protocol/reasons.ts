@@ -179,6 +179,19 @@ export const reasons = {
     1,
     "MCP server '<name>' is down after <attempts> restart attempts. Its tools are in degraded state. /mcp:restart <name> to retry, or check $XDG_STATE_HOME/harness/log/.",
   ),
+  PluginNotPinned: row(
+    409,
+    -32603,
+    2,
+    "Plugin '<name>' was not loaded: <place> does not pin <path>. Read that file. To accept it, add this line to [plugins.<name>]: sha256 = \"<actual>\"",
+  ),
+  PluginSHA256Mismatch: row(
+    409,
+    -32603,
+    2,
+    "Plugin '<name>' was not loaded: <path> changed. Expected sha256 <expected> (<place>), found <actual>. Read the new file. To accept it, write sha256 = \"<actual>\" into [plugins.<name>]; to go on without it, remove that table.",
+  ),
+  PluginFailed: row(500, -32603, 2, "Plugin '<name>' failed: <detail>. Correct it, or take it out (<place>)."),
   HookHashChanged: row(
     409,
     -32603,
@@ -224,12 +237,7 @@ export const reasons = {
   FileFailed: row(500, -32603, 1, "<detail>."),
   InternalError: row(500, -32603, 1, "Something in the harness failed: <detail>"),
   ModelNotConfigured: row(400, -32602, 2, "<detail>"),
-  MissingCredential: row(
-    401,
-    -32602,
-    2,
-    "No key for <provider>: <variable>, store one with harness creds add <provider>, or choose another model with --model.",
-  ),
+  MissingCredential: row(401, -32602, 2, "No key for <provider>: <variable>, <remedy>, or choose another model."),
   CredentialHostRefused: row(
     403,
     -32603,

@@ -3,7 +3,7 @@ import { defined } from "#base";
 import type { SessionId } from "./ids.ts";
 
 /** How a client reaches the engine. */
-export type ClientTransport = "in-process" | "stdio" | "http" | "websocket";
+export type ClientTransport = "in-process" | "stdio" | "http" | "websocket" | "plugin";
 
 /** Who sent the last command to a session. */
 export interface LastSeen {

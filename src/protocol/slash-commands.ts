@@ -56,13 +56,16 @@ export type SlashWord =
 
 export type SlashLine =
   | { readonly word: SlashWord; readonly args: Readonly<Record<string, string>> }
+  /** A word of a plugin: CustomCommand carries it to the plugin. */
+  | { readonly added: SlashCommand; readonly args: Readonly<Record<string, string>> }
   /** No such word, or arguments that do not fit one that is known. */
   | { readonly problem: string; readonly isKnown: boolean };
 
-/** Reads a line that begins with a slash. */
-export function parseSlash(line: string): SlashLine {
+/** Reads a line that begins with a slash. `added` are words of plugins; none of them hides a word of the program. */
+export function parseSlash(line: string, added: readonly SlashCommand[] = []): SlashLine {
   const [, word = "", rest = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? [];
-  const command = slashCommands.find((one) => wordOf(one) === word);
+  const own = slashCommands.find((one) => wordOf(one) === word);
+  const command = own ?? added.find((one) => typedWord(one) === word);
   if (command === undefined) return { problem: `Unknown command: /${word}`, isKnown: false };
   const misused = { problem: `Usage: ${slashUsage(command)}`, isKnown: true };
   const names = Object.entries(command.args_schema.properties);
@@ -77,7 +80,8 @@ export function parseSlash(line: string): SlashLine {
     left = left.slice(value.length).trim();
   }
   const isMissing = command.args_schema.required.some((name) => args[name] === undefined);
-  return left !== "" || isMissing ? misused : { word: wordOf(command), args };
+  if (left !== "" || isMissing) return misused;
+  return own === undefined ? { added: command, args } : { word: wordOf(own), args };
 }
 
 /** `/rules [revoke|keep] [RULE]` */
@@ -87,11 +91,17 @@ export function slashUsage(command: SlashCommand): string {
     const shown = values?.join("|") ?? name.toUpperCase();
     return required.includes(name) ? shown : `[${shown}]`;
   });
-  return [`/${wordOf(command)}`, ...args].join(" ");
+  return [`/${typedWord(command)}`, ...args].join(" ");
 }
 
-export function wordOf({ namespace, name }: SlashCommand): SlashWord {
-  return (namespace === "" ? name : `${namespace}:${name}`) as SlashWord; // the words of the table and no others
+/** Of a row of the table above. */
+export function wordOf(command: (typeof slashCommands)[number]): SlashWord {
+  return typedWord(command) as SlashWord; // the words of the table and no others
+}
+
+/** Without the slash. */
+export function typedWord({ namespace, name }: SlashCommand): string {
+  return namespace === "" ? name : `${namespace}:${name}`;
 }
 
 function row(

@@ -20,8 +20,7 @@ describe("keys", () => {
     expect(() => createProvider({ model: "openai:gpt-4o" }, testPorts({}))).toThrow(
       expect.objectContaining({
         reason: "MissingCredential",
-        message:
-          "No key for openai: set OPENAI_API_KEY, store one with harness creds add openai, or choose another model with --model.",
+        message: "No key for openai: set OPENAI_API_KEY, pass it as apiKey, or choose another model.",
       }),
     );
     expect(() => createProvider({ model: "copilot:gpt-4o" }, testPorts({}))).toThrow("GH_TOKEN or GITHUB_TOKEN");

@@ -135,13 +135,11 @@ function credentialFor(
     ...defined({ name }),
   });
   if (found !== undefined || (variables.length === 0 && name === undefined)) return found;
-  if (name !== undefined) {
-    throw new ReasonError("MissingCredential", {
-      provider: vendor.name,
-      variable: `no credential '${name}' is stored`,
-    });
-  }
-  throw new ReasonError("MissingCredential", { provider: vendor.name, variable: `set ${variables.join(" or ")}` });
+  throw new ReasonError("MissingCredential", {
+    provider: vendor.name,
+    variable: name === undefined ? `set ${variables.join(" or ")}` : `no credential '${name}' is stored`,
+    remedy: ports.credentials.howToBring(vendor.name),
+  });
 }
 
 /**

@@ -5,7 +5,6 @@
 
 import { createKnownSecrets, fingerprintSecret, isBoundTo } from "#base";
 import type { CredentialPort } from "#engine";
-import { reasonText } from "#protocol";
 
 export function createHeldKeys(env: Readonly<Record<string, string | undefined>>): CredentialPort {
   const keyIn = (variable: string): string | undefined => env[variable]?.trim() || undefined;
@@ -21,16 +20,15 @@ export function createHeldKeys(env: Readonly<Record<string, string | undefined>>
       schemes.set(id, { variable, auth });
       return { id, source: variable, hosts };
     },
+    howToBring: () => "pass it as apiKey",
     async route({ id, source, hosts }, url) {
       const { variable = "", auth } = schemes.get(id) ?? {};
       const key = keyIn(variable);
       if (key === undefined || !isBoundTo(hosts, url)) {
-        const values = { credential: source, host: url.origin, hosts: hosts.join(", ") || "no host" };
-        return {
-          type: "refused",
-          reason: "CredentialHostRefused",
-          message: reasonText("CredentialHostRefused", values),
-        };
+        const bound = hosts.join(", ") || "no host";
+        const remedy = "Name the model and its baseUrl yourself to send it there.";
+        const message = `${source} is not sent to ${url.origin}: it is bound to ${bound}. ${remedy}`;
+        return { type: "refused", reason: "CredentialHostRefused", message };
       }
       const headers: Record<string, string> =
         auth === "bearer" ? { authorization: `Bearer ${key}` } : { "x-api-key": key };

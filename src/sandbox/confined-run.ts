@@ -259,7 +259,7 @@ function readerNote(timeoutMs: number): string {
 
 function notConfined(why: string): EffectError {
   const told = why.replace(/^bwrap: /, "").trim();
-  const remedy = "harness sandbox check says more; or start harness with --cwd in another folder";
+  const remedy = "harness sandbox check says more; or choose another workspace";
   return new EffectError("SandboxUnavailable", `${told}, so it was refused (built-in: sandbox). ${remedy}`);
 }
 

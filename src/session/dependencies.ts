@@ -7,6 +7,8 @@ import type {
   CheckToken,
   CustomHandler,
   EventBus,
+  Hook,
+  PluginTransport,
   Provider,
   Redaction,
   RequestMiddleware,
@@ -16,7 +18,7 @@ import type {
   ToolSource,
 } from "#engine";
 import type { Rule } from "#governance";
-import type { ClientId, CommandOf, IdMint, ReasonError, SessionId } from "#protocol";
+import type { ClientId, CommandOf, IdMint, ReasonError, SessionId, SlashCommand } from "#protocol";
 import type { ModelChoice } from "#providers";
 import type { UndoReport } from "#undo";
 import type { ScratchFolders } from "#world";
@@ -47,6 +49,7 @@ export interface SessionDependencies {
   readonly namedModel: string | undefined;
   readonly autoApprove: boolean;
   readonly context: CommandOf<"SetContext">["values"];
+  readonly howToAddRule: ((rule: string) => string) | undefined;
   readonly keepRule: ((rule: string) => Promise<string>) | undefined;
   readonly projects: OpenProject | undefined;
   readonly args: readonly string[];
@@ -94,8 +97,17 @@ export interface Extensions {
   readonly toolSources: ToolSource[];
   readonly providers: Provider[];
   readonly rules: PermissionRule[];
-  readonly customHandlers: Map<string, CustomHandler>;
+  readonly hooks: Hook[];
+  readonly customHandlers: ReadonlyMap<string, CustomHandler>;
+  readonly slashCommands: readonly SlashCommand[];
+  /** By the name of the wire. */
+  readonly transports: Map<string, AddedTransport>;
   store: SessionStore | undefined;
+}
+
+export interface AddedTransport {
+  readonly plugin: string;
+  readonly transport: PluginTransport;
 }
 
 /** What calls change, kept, and the way back. */

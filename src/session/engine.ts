@@ -5,6 +5,7 @@ import {
   type Approver,
   createSession,
   type EngineSession,
+  type HookDispatcher,
   type Provider,
   type Reopened,
   type SessionCore,
@@ -12,7 +13,7 @@ import {
   type ToolSource,
   traceProvider,
 } from "#engine";
-import { createBudgets, type Permission, type Rule } from "#governance";
+import { createBudgets, createHookDispatcher, type Permission, type Rule } from "#governance";
 import type { SessionId, TurnId } from "#protocol";
 import { requestChain, toolChain } from "./chains.ts";
 import { createDelegating, type Delegating, type DelegatingParts } from "./delegates.ts";
@@ -41,6 +42,8 @@ export interface SessionEngineParts {
 export interface SessionEngine {
   readonly engine: EngineSession;
   readonly permission: Permission;
+  /** Those of the project and of plugins; absent where there are none. */
+  readonly hooks: HookDispatcher | undefined;
   /** Those in force, but for what answers have added. */
   rules(): readonly Rule[];
   /** When the last event is stored. */
@@ -53,7 +56,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
   const { settings, ids, store, models, extensions } = dependencies;
   const { runtime, labels } = place;
   const own = birth && runtime?.forDelegate(id, world.ports, [...birth.spec.hooks, ...birth.inheritedHooks]);
-  const hooks = own?.hooks ?? runtime?.hooks;
+  const hooks = own?.hooks ?? runtime?.hooks ?? pluginHooks(parts);
   const hidden = runtime && hiddenFrom(runtime, policiesOf(birth));
   const budgets = createBudgets({
     bus,
@@ -99,6 +102,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
   return {
     engine,
     permission,
+    hooks,
     rules: () => rulesOf(parts),
     close() {
       budgets.close();
@@ -111,6 +115,14 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     if (birth === undefined) runtime?.endTurn(turn);
     budgets.tellLeft(turn);
   }
+}
+
+/** Where there is no project. */
+function pluginHooks({ core: { bus, clock }, dependencies, world }: SessionEngineParts): HookDispatcher | undefined {
+  const all = dependencies.extensions.hooks.toSorted((a, b) => a.priority - b.priority);
+  if (all.length === 0) return undefined;
+  const source = { hooks: (event: string) => all.filter((hook) => hook.event === event) };
+  return createHookDispatcher({ source, bus, ports: world.ports, monotonicMs: () => clock.monotonicMs() });
 }
 
 /** A root has all there are; a delegate has those that were named for it. */

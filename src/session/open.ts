@@ -65,11 +65,11 @@ export async function openSession(
     const context = birth?.place.context ?? createRunContext({ ...dependencies.context, ...command.context });
     const standing = settings.systemPrompt ?? DEFAULT_PROMPT;
     if (opened !== undefined) {
-      const { env, args, clock, ids } = dependencies;
+      const { env, args, clock, ids, extensions } = dependencies;
       const { ports, machine } = world;
       const otherTools = (): readonly Tool[] => toolsOf(dependencies);
       const shared = { session: id, context, ports, env, args, machine, clock, ids, standing, otherTools };
-      runtime = await createRuntime({ ...opened, ...shared });
+      runtime = await createRuntime({ ...opened, ...shared, pluginHooks: extensions.hooks });
     }
     const { log, model, earlier, profile } = taken;
     const { clock, tape } = dependencies;
@@ -236,7 +236,7 @@ function lifeOf({
   birth,
   world: { ports, sandbox },
   place: { workspace, profile, runtime, context },
-  session: { engine, close },
+  session: { engine, hooks, close },
   log,
   earlier,
   model,
@@ -294,9 +294,9 @@ function lifeOf({
 
   /** Informs: what hooks answer to these changes nothing. */
   async function tellHooks(event: "session.start" | "session.end"): Promise<void> {
-    if (runtime === undefined || runtime.hooks.idle(event)) return;
+    if (hooks === undefined || hooks.idle(event)) return;
     const { signal } = new AbortController();
-    await runtime.hooks.dispatch(event, null, { session: engine.id, depth, nesting: 0, signal });
+    await hooks.dispatch(event, null, { session: engine.id, depth, nesting: 0, signal });
   }
 }
 

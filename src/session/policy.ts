@@ -41,6 +41,7 @@ export function permissionOf(parts: SessionEngineParts): Permission {
     namedByGit: () => world.sandbox.namedByGit(),
     network: () => networkText(settings, domains()),
     binding: { programs, policyVersion: () => policyVersion(parts) },
+    howToAddRule: dependencies.howToAddRule,
     newApproval: () => ids.approval(),
     clock: core.clock,
     sessionRules: place.sessionRules,

@@ -54,6 +54,8 @@ export interface ProjectRuntimeOptions {
   readonly standing: string;
   readonly parseFields: FieldParser;
   readonly askForAck?: AskForAck;
+  /** Hooks of plugins: asked in every session of the tree. */
+  readonly pluginHooks: readonly Hook[];
   /** All other tools, whose names are taken. */
   readonly otherTools: () => readonly Tool[];
 }
@@ -161,7 +163,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     return createHookDispatcher({
       source: {
         hooks(event) {
-          const mine = own.filter((hook) => hook.event === event);
+          const mine = [...own, ...options.pluginHooks].filter((hook) => hook.event === event);
           const registered = meta.hooks.hooks(event);
           return withAddedHooks(live.hooks.hooks(event), [...mine, ...registered]);
         },

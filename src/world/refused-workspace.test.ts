@@ -30,7 +30,7 @@ test("the file system, homes and what holds them, and the program's own folders 
   expect(refused(own)).toContain("belongs to this program");
   expect(refused(join(own, "undo"))).toContain("belongs to this program");
   expect(refused(join(home, ".config/harness"))).toContain("belongs to this program");
-  expect(refused(home)).toContain("--cwd");
+  expect(refused(home)).toContain("Name the folder of a project");
 });
 
 test("what holds a folder of the program is refused, what holds a file of it is not", () => {

@@ -25,7 +25,7 @@ export function refusedWorkspace(folder: string, { env, own, apart }: RefusedWor
   const root = realPath(resolve(folder));
   const why = whyRefused(root, homeFolders(env).map(realPath), own.map(realPath), apart.map(realPath));
   if (why === undefined) return undefined;
-  return `the workspace ${folder} cannot be used: ${why}. Name the folder of a project: --cwd, or working_dir in a command`;
+  return `the workspace ${folder} cannot be used: ${why}. Name the folder of a project`;
 }
 
 function whyRefused(

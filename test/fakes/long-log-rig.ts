@@ -109,7 +109,16 @@ export async function createLongLogRig({ store: kind, events, chars = 20, whileO
   const rpc = createServer((socket) => {
     socket.on("error", () => undefined);
     void serveRpc({
-      ...{ control, store, clock, identityClass: "human", directory: folder, version: "0.0.0", input: socket },
+      ...{
+        control,
+        store,
+        slashCommands: () => [],
+        clock,
+        identityClass: "human",
+        directory: folder,
+        version: "0.0.0",
+        input: socket,
+      },
       write: (line) => new Promise((resolve) => void socket.write(line, () => resolve())),
       onClosed: () => undefined,
       shutdown: async () => undefined,

@@ -6,7 +6,7 @@ import { buildHandshake } from "#protocol/schemas";
 export const HTTP_FEATURES = ["rest", "ws", "plain_events", "token_requests", "branching"] as const;
 
 /** A client that names its version and cannot be understood is told so. Before 1.0 a higher minor version is another protocol. */
-export function answerHandshake(clientVersion: unknown): Handshake {
+export function answerHandshake(clientVersion: unknown, features: readonly string[] = HTTP_FEATURES): Handshake {
   if (clientVersion !== undefined && clientVersion !== null) {
     if (!understands(PROTOCOL_VERSION, String(clientVersion))) {
       throw new ReasonError("HandshakeVersionMismatch", {
@@ -16,5 +16,5 @@ export function answerHandshake(clientVersion: unknown): Handshake {
       });
     }
   }
-  return buildHandshake(HTTP_FEATURES);
+  return buildHandshake(features);
 }

@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import type { Control, ControlClient } from "#control";
 import type { Redaction } from "#engine";
-import type { SessionId } from "#protocol";
+import type { SessionId, SlashCommand } from "#protocol";
 import type { OpenThreads, ThreadStore } from "./open-threads.ts";
 import type { Projection } from "./projection.ts";
 import type { View } from "./shapes.ts";
@@ -11,6 +11,7 @@ export interface MethodContext {
   readonly control: Control;
   readonly client: ControlClient;
   readonly store: ThreadStore;
+  readonly slashCommands: () => readonly SlashCommand[];
   readonly threads: OpenThreads;
   readonly projection: Pick<Projection, "askedIn">;
   /** Absolute; where threads work that name no other folder. */

@@ -9,7 +9,7 @@ import { buildHandshake, commands } from "#protocol/schemas";
 import { commandMethods, submitCommand } from "./command-methods.ts";
 import { type Method, type MethodContext, method, unordered } from "./method.ts";
 import type { ThreadStore } from "./open-threads.ts";
-import { getSession, listSessions, openSession } from "./session-methods.ts";
+import { getSession, listSessions, listSlashCommands, openSession } from "./session-methods.ts";
 import { approvalDecisions, decisionOf, type Thread, threadOf, views } from "./shapes.ts";
 
 /** Of the surface. */
@@ -159,6 +159,7 @@ export const methods: ReadonlyMap<string, Method<unknown>> = new Map([
   ["command.submit", submitCommand],
   ["session.open", openSession],
   ["session.list", listSessions],
+  ["slash_command.list", listSlashCommands],
   ["session.get", getSession],
 ]);
 

@@ -83,6 +83,7 @@ function rig(reply: (command: Command) => Promise<object>, write?: (text: string
   let shutdowns = 0;
   const done = serveRpc({
     control: fake.control,
+    slashCommands: () => [],
     store: {
       get: async (id) => meta(id),
       list: async () => [],

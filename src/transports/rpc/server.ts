@@ -5,7 +5,7 @@
 import { type Clock, defined } from "#base";
 import type { Control } from "#control";
 import type { Redaction } from "#engine";
-import { type Event, type EventOf, ReasonError, type SessionId } from "#protocol";
+import { type Event, type EventOf, ReasonError, type SessionId, type SlashCommand } from "#protocol";
 import { createJsonRpcPeer, JsonRpcError, messageLine, type PeerRequest, standardError } from "#wire";
 import type { MethodContext } from "./method.ts";
 import { methods, parseParams } from "./methods.ts";
@@ -36,6 +36,8 @@ export interface RpcRedaction {
 export interface RpcOptions {
   readonly control: Control;
   readonly store: ThreadStore;
+  /** What people can type, for a face to offer. */
+  readonly slashCommands: () => readonly SlashCommand[];
   readonly clock: Clock;
   readonly identityClass: "human" | "agent";
   /** Absolute. */
@@ -76,6 +78,7 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
     control,
     client,
     store,
+    slashCommands: options.slashCommands,
     projection,
     threads: createOpenThreads({ control, client, store }),
     directory: options.directory,

@@ -37,6 +37,12 @@ export const listSessions = method({
   },
 });
 
+export const listSlashCommands = method({
+  params: z.object({}),
+  lane: unordered,
+  run: ({ slashCommands }) => ({ slash_commands: slashCommands() }),
+});
+
 export const getSession = method({
   params: z.object({ session: z.string().max(200) }),
   lane: unordered,

@@ -1,0 +1,141 @@
+/** The namespaces that plugins own: who has claimed each, its slash commands, and what a CustomCommand in it goes to. */
+import { type Clock, defined, isRecord, messageOf, withinTime } from "#base";
+import type { CustomHandler, PluginSlashCommand, SlashAnswer } from "#engine";
+import { ReasonError, type SlashCommand, slashCommands, slashUsage } from "#protocol";
+
+const NAME = /^[a-z][a-z0-9-]{0,62}$/;
+const DESCRIPTION_CHARS = 200;
+const DEFAULT_TIMEOUT_MS = 30_000;
+/** Of a text that is shown, and of an input. */
+const ANSWER_CHARS = 100_000;
+/** Of a name that somebody made up. */
+const NAME_SHOWN = 100;
+/** The program has words in them, or will have. */
+const RESERVED = new Set([
+  ...["agents", "mcp", "profiles", "sessions", "skills"],
+  ...slashCommands.map(({ namespace }) => namespace),
+]);
+
+interface Namespace {
+  readonly plugin: string;
+  handler?: CustomHandler;
+  readonly words: Map<string, CustomHandler>;
+}
+
+export interface PluginNamespaces {
+  readonly handlers: ReadonlyMap<string, CustomHandler>;
+  readonly slashCommands: readonly SlashCommand[];
+  /** Both throw when something is taken or malformed. */
+  claim(plugin: string, namespace: string, handler: CustomHandler): void;
+  addSlashCommand(plugin: string, command: PluginSlashCommand): void;
+}
+
+export function createPluginNamespaces(clock: Pick<Clock, "sleep">): PluginNamespaces {
+  const owned = new Map<string, Namespace>();
+  const handlers = new Map<string, CustomHandler>();
+  const rows: SlashCommand[] = [];
+
+  function ownedBy(plugin: string, name: string): Namespace {
+    if (!NAME.test(name)) throw new Error(`'${name}' is not a namespace: small letters, digits and '-'`);
+    if (RESERVED.has(name)) throw new Error(`the namespace '${name}' belongs to the program`);
+    const known = owned.get(name);
+    if (known !== undefined && known.plugin !== plugin) {
+      throw new Error(`the namespace '${name}' is taken by the plugin ${known.plugin}`);
+    }
+    const namespace: Namespace = known ?? { plugin, words: new Map() };
+    owned.set(name, namespace);
+    handlers.set(name, (command, from) => {
+      const handler = namespace.words.get(command.verb) ?? namespace.handler;
+      if (handler !== undefined) return handler(command, from);
+      const detail = `there is no /${name}:${command.verb.slice(0, NAME_SHOWN)}`;
+      return Promise.reject(new ReasonError("InvalidCommand", { detail }));
+    });
+    return namespace;
+  }
+
+  return {
+    handlers,
+    slashCommands: rows,
+    claim(plugin, name, handler) {
+      const namespace = ownedBy(plugin, name);
+      if (namespace.handler !== undefined) throw new Error(`the namespace '${name}' is taken`);
+      namespace.handler = handler;
+    },
+    addSlashCommand(plugin, command) {
+      const namespace = ownedBy(plugin, command.namespace);
+      const row = rowOf(command);
+      if (namespace.words.has(row.name)) throw new Error(`the word /${row.namespace}:${row.name} is taken`);
+      namespace.words.set(row.name, slashHandler(plugin, row, command, clock));
+      rows.push(row);
+    },
+  };
+}
+
+function rowOf({ namespace, name, description, args = [] }: PluginSlashCommand): SlashCommand {
+  for (const part of [name, ...args.map((argument) => argument.name)]) {
+    if (!NAME.test(part)) throw new Error(`/${namespace}:${name}: '${part}' is not a name`);
+  }
+  if (description.length > DESCRIPTION_CHARS || /\p{Cc}/u.test(description)) {
+    throw new Error(
+      `/${namespace}:${name}: its description is not one line of at most ${DESCRIPTION_CHARS} characters`,
+    );
+  }
+  const properties = args.map(
+    ({ name: key, values }) => [key, { type: "string", ...defined({ enum: values }) }] as const,
+  );
+  const required = args.filter((argument) => argument.required === true).map((argument) => argument.name);
+  return {
+    namespace,
+    name,
+    description,
+    args_schema: { type: "object", properties: Object.fromEntries(properties), required, additionalProperties: false },
+  };
+}
+
+function slashHandler(
+  plugin: string,
+  row: SlashCommand,
+  { run, timeoutMs = DEFAULT_TIMEOUT_MS }: PluginSlashCommand,
+  clock: Pick<Clock, "sleep">,
+): CustomHandler {
+  const word = `/${row.namespace}:${row.name}`;
+  const late = (): Error => new Error(`it did not answer within ${timeoutMs / 1000} s`);
+  return async ({ session, payload }, client) => {
+    const args = argumentsOf(row, payload);
+    try {
+      const answer = await withinTime(clock, timeoutMs, (signal) => run(args, { session, client, signal }), late);
+      return answerOf(answer);
+    } catch (cause) {
+      if (cause instanceof ReasonError) throw cause;
+      const detail = `${word}: ${messageOf(cause)}`;
+      throw new ReasonError("PluginFailed", { name: plugin, detail, place: `plugin ${plugin}` }, { cause });
+    }
+  };
+}
+
+/** Whoever sends the command need not have read the schema. */
+function argumentsOf(row: SlashCommand, payload: unknown): Readonly<Record<string, string>> {
+  const { properties, required } = row.args_schema;
+  const given = isRecord(payload) ? Object.entries(payload) : undefined;
+  const isFit = given?.every(([name, value]) => {
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    return property !== undefined && typeof value === "string" && (property.enum?.includes(value) ?? true);
+  });
+  const isWhole = required.every((name) => given?.some(([key]) => key === name));
+  if (given === undefined || isFit !== true || !isWhole) {
+    throw new ReasonError("InvalidCommand", { detail: `Usage: ${slashUsage(row)}` });
+  }
+  // Each value was found to be text.
+  return Object.fromEntries(given) as Record<string, string>;
+}
+
+function answerOf(answer: unknown): SlashAnswer {
+  if (!isRecord(answer)) throw new Error("it did not answer with text or input");
+  const { text, input } = answer;
+  for (const part of [text, input]) {
+    if (part !== undefined && typeof part !== "string") throw new Error("it answered with something that is not text");
+    if (part !== undefined && part.length > ANSWER_CHARS)
+      throw new Error(`it answered with more than ${ANSWER_CHARS} characters`);
+  }
+  return defined({ text, input }) as SlashAnswer;
+}
