@@ -109,7 +109,7 @@ const checks: readonly Check[] = [
       const set = vendors.filter(({ name, keyVariables }) => keyState(credentials, name, keyVariables) === "set");
       if (set.length > 0) return [ok(set.map(({ name }) => name).join(", "))];
       const fix = "Store one with harness creds add, or set ANTHROPIC_API_KEY or another variable.";
-      return [warning("no provider has a key: the offline scripted model answers", fix)];
+      return [warning("no provider has a key: only the offline scripted model can answer", fix)];
     },
   },
   { name: "sandbox", run: async (ports, flags) => [await checkSandbox(ports, flags)] },

@@ -54,7 +54,8 @@ export async function runCommand(
   const left = new AbortController();
   const opening: OpenOptions = {
     flags,
-    offlineAllowed: true,
+    // A script that lost its key must not take the answers of a scenario for those of a model.
+    offlineAllowed: terminal.interactive,
     ...defined({ review: terminal.interactive && output === "stream" && !isReplay ? reviewAt(ports) : undefined }),
     ...defined({ cassette }),
   };

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { callCli } from "../fakes/cli-call.ts";
-import { createCliHome } from "../fakes/cli-process.ts";
+import { createCliHome, offlineModel } from "../fakes/cli-process.ts";
 
 test("what was said is not readable on the disk, and the key is private", async () => {
-  const home = createCliHome();
+  const home = createCliHome(offlineModel);
   const { code } = await callCli(home, ["run", "hello canary-in-the-mine"]);
   expect(code).toBe(0);
   const data = join(home.env.XDG_DATA_HOME ?? "", "harness");
@@ -18,7 +18,7 @@ test("what was said is not readable on the disk, and the key is private", async 
 });
 
 test("a key that is none, or another one, is exit 2 with the reason", async () => {
-  const home = createCliHome();
+  const home = createCliHome(offlineModel);
   const given = (value: string) => ({ ...home, env: { ...home.env, HARNESS_MACHINE_KEY: value } });
   const bad = await callCli(given("hunter2"), ["run", "hello"]);
   expect([bad.code, bad.err]).toEqual([2, expect.stringContaining("HARNESS_MACHINE_KEY is not a key")]);
