@@ -257,6 +257,8 @@ describe("somebody else's work", () => {
     const first = rig.newTurn();
     await sh(rig, "printf 1 > a; printf 1 > made; ln -s a link; printf 1 > moved");
     await sh(rig, "sleep 0.02; printf 1 > a; printf 1 > made; ln -sfn a link");
+    await sh(rig, "chmod 640 made");
+    await sh(rig, "touch -d 2001-01-01 made");
     rig.newTurn();
     await rig.call("fs.write", { path: "a", content: "2" });
     for (const action of [rig.undo, rig.redo, rig.undo, rig.redo, rig.undo]) {
@@ -268,7 +270,7 @@ describe("somebody else's work", () => {
     execFileSync("cp", ["-p", join(rig.root, "away"), join(rig.root, "moved")]);
     rmSync(join(rig.root, "away"));
     chmodSync(join(rig.root, "made"), 0o600);
-    chmodSync(join(rig.root, "made"), 0o644);
+    chmodSync(join(rig.root, "made"), 0o640);
     for (const action of [rig.undo, rig.redo, rig.undo]) {
       expect(await action({ target: { turn: first } })).toMatchObject({ outcome: "done" });
     }

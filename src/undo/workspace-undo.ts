@@ -147,10 +147,13 @@ export function openWorkspaceUndo({
 
   /** What a call of the agent wrote again as it was stays its own, so that undo does not take it for somebody else's. */
   function followRewritten(rewritten: readonly RewrittenPath[]): void {
-    const byPath = new Map(rewritten.map((one) => [one.path, one]));
-    for (const set of log.read().sets) {
-      const files = set.files.map((change) => followed(change, byPath.get(change.path)));
-      if (files.some((change, index) => change !== set.files[index])) log.save({ ...set, files });
+    const left = new Map(rewritten.map((one) => [one.path, one]));
+    // Only in the newest set: the one before it has the time that the newest has found.
+    for (const set of log.read().sets.toReversed()) {
+      const files = set.files.map((change) => followed(change, left.get(change.path)));
+      const moved = files.filter((change, index) => change !== set.files[index]);
+      for (const { path } of moved) left.delete(path);
+      if (moved.length > 0) log.save({ ...set, files });
     }
   }
 
