@@ -17,7 +17,7 @@ import {
   vendors,
 } from "#program";
 import { ReasonError } from "#protocol";
-import { deriveKey, diagnoseStore, harnessPaths, machineKey, ownFolders } from "#stores";
+import { deriveKey, diagnoseStore, harnessPaths, machineKey, machineKeychain, ownFolders } from "#stores";
 import { USER_LOG } from "#stores/kinds";
 import { createProcesses } from "#world";
 import { soundSurvey } from "./ack.ts";
@@ -161,7 +161,9 @@ function checkMachineKey(env: CliPorts["env"]): Finding {
   const { configDir } = harnessPaths(env);
   const isThere = ["machine.key", "creds.enc"].some((name) => existsSync(join(configDir, name)));
   if (!isGiven && !isThere) return ok("it is made with the first session");
-  return ok(`from ${machineKey(env).source}`);
+  const { source } = machineKey(env);
+  const canMove = source.startsWith("/") && machineKeychain(env)?.takesNew === true;
+  return ok(`from ${source}${canMove ? "; harness sessions rekey makes a new one in the keychain of the system" : ""}`);
 }
 
 async function checkSandbox(ports: CliPorts, { cwd, config }: DoctorFlags): Promise<Finding> {
