@@ -56,10 +56,7 @@ export type DeltaDraft =
   | { readonly kind: "ThinkingDelta"; readonly payload: EventPayload<"ThinkingDelta"> }
   | { readonly kind: "ToolCallProgress"; readonly payload: EventPayload<"ToolCallProgress"> };
 
-interface Waiter {
-  resolve(): void;
-  reject(error: ReasonError): void;
-}
+type Waiter = Pick<PromiseWithResolvers<void>, "resolve" | "reject">;
 
 export type Schedule = (action: () => void, ms: number) => () => void;
 
