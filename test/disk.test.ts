@@ -8,7 +8,7 @@ import { createDailyFiles, createOperationLog } from "#logs";
 import { SessionId, TurnId } from "#protocol";
 import { type ArchiveStore, createKnownHeads, loadAudit, loadPortability, openSqliteStore } from "#stores";
 import { createSystemClock } from "#world";
-import { createCliHome, runCli } from "./fakes/cli-process.ts";
+import { createCliHome, offlineModel, runCli } from "./fakes/cli-process.ts";
 import { calls, createHarnessRig, says } from "./fakes/harness-rig.ts";
 import { createSmallDisk, type SmallDisk, whyNoDisk } from "./fakes/small-disk.ts";
 
@@ -250,7 +250,8 @@ describe.skipIf(missing !== undefined)("a full disk under a session", () => {
 describe.skipIf(missing !== undefined)("the program", () => {
   test("on a full disk says so with exit code 1 or 2, and works when there is room", async () => {
     const disk = createSmallDisk();
-    const home = createCliHome({ XDG_DATA_HOME: join(disk.path, "data"), XDG_CONFIG_HOME: join(disk.path, "config") });
+    const folders = { XDG_DATA_HOME: join(disk.path, "data"), XDG_CONFIG_HOME: join(disk.path, "config") };
+    const home = createCliHome({ ...folders, ...offlineModel });
     disk.fill();
     const first = await runCli(home, ["run", "hello"]);
     expect([1, 2]).toContain(first.code);
@@ -274,6 +275,7 @@ describe.skipIf(missing !== undefined)("the program", () => {
   test.each(["sqlite", "jsonl"])("in a read-only place (%s) says so and changes nothing", async (store) => {
     const disk = createSmallDisk();
     const home = createCliHome({
+      ...offlineModel,
       XDG_DATA_HOME: join(disk.path, "data"),
       XDG_CONFIG_HOME: join(disk.path, "config"),
     });

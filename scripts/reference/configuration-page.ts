@@ -103,7 +103,7 @@ const WHICH_MODEL = `The first of these that is there:
 2. \`HARNESS_MODEL\`
 3. \`model\` of the configuration, else the first of \`models\`
 4. the default model of the first provider whose key is set or stored, in the order of [providers.md](providers.md)
-5. the offline model, and a line that says so; \`deploy\` and embedding programs fail with \`ModelNotConfigured\` instead
+5. the offline model, and a line that says so; \`deploy\`, \`run\` without a terminal and embedding programs fail with \`ModelNotConfigured\` instead
 
 A model that was named by 1 or 2 has no fallback. One from the configuration falls back along the list when it cannot answer, for
 example after its retries or when the vendor refuses the request; a fallback whose key is not set is passed over. A cancel, a

@@ -20,7 +20,7 @@ export type Left =
   | { readonly kind: "other"; readonly session: string };
 
 export interface ConversationParts {
-  readonly ports: Pick<CliPorts, "terminal" | "outward" | "env">;
+  readonly ports: Pick<CliPorts, "terminal" | "outward" | "env" | "clock">;
   readonly session: ClientSession;
   readonly view: SessionView;
   /** Besides those of every conversation. `sessions:resume` leaves this one. */
@@ -39,7 +39,7 @@ export async function converse(parts: ConversationParts): Promise<Left> {
   const over = new AbortController();
   const left = AbortSignal.any([parts.left, over.signal]);
   /** Inputs that were typed and not carried out yet, oldest first. */
-  const unsent: string[] = [];
+  const unsent: Waiting[] = [];
   // The line that is being read ends with the session.
   const ended = view.ended
     .then((): Left => ({ kind: parts.left.aborted ? "left" : "ended" }))
@@ -48,14 +48,20 @@ export async function converse(parts: ConversationParts): Promise<Left> {
     return await Promise.race([readLines(parts, unsent, left), ended]);
   } catch (error) {
     view.finishLine();
-    for (const text of unsent) parts.ports.terminal.err(`Not sent: ${visibleLine(text)}\n`);
+    for (const { input } of unsent) parts.ports.terminal.err(`Not sent: ${visibleLine(input)}\n`);
     throw error;
   } finally {
     view.finishLine();
   }
 }
 
-async function readLines(parts: ConversationParts, unsent: string[], left: AbortSignal): Promise<Left> {
+/** An input that was typed and not carried out yet. */
+interface Waiting {
+  readonly input: string;
+  isWithdrawn: boolean;
+}
+
+async function readLines(parts: ConversationParts, unsent: Waiting[], left: AbortSignal): Promise<Left> {
   const { ports, view } = parts;
   const { terminal, outward } = ports;
   const handlers: SlashHandlers = { ...sessionWords(terminal, parts.session), ...parts.words };
@@ -69,7 +75,8 @@ async function readLines(parts: ConversationParts, unsent: string[], left: Abort
   };
   /** What was typed is carried out in its order. */
   let work: Promise<void> = Promise.resolve();
-  async function carryOut(input: string): Promise<void> {
+  async function carryOut({ input, isWithdrawn }: Waiting): Promise<void> {
+    if (isWithdrawn) return;
     try {
       if (input.startsWith("/")) await runSlash(terminal, parts.session, words, input);
       else await parts.send(input);
@@ -78,6 +85,15 @@ async function readLines(parts: ConversationParts, unsent: string[], left: Abort
     }
     if (!left.aborted) unsent.shift();
   }
+  /** Whoever cancels a turn thinks again: what was typed to follow it is not sent by itself. */
+  const stopListening = terminal.onInterrupt(() => {
+    const withdrawn = unsent.splice(1);
+    if (withdrawn.length > 0) view.finishLine();
+    for (const one of withdrawn) {
+      one.isWithdrawn = true;
+      terminal.err(`Not sent: ${visibleLine(one.input)} (arrow-up brings it back)\n`);
+    }
+  });
   const history = openInputHistory(ports);
   const tell = async (error: unknown): Promise<void> => terminal.err(`${await outward.describe(error)}\n`);
   let reason: Left = { kind: "left" };
@@ -114,13 +130,15 @@ async function readLines(parts: ConversationParts, unsent: string[], left: Abort
       continue;
     }
     if (unsent.length > 0) terminal.err(`${paint(terminal, "dim", `queued: ${visibleLine(input)}`)}\n`);
-    unsent.push(input);
-    work = work.then(() => carryOut(input));
+    const waiting = { input, isWithdrawn: false };
+    unsent.push(waiting);
+    work = work.then(() => carryOut(waiting));
   }
   if (unsent.length > 0 && !left.aborted) {
     view.finishLine();
     terminal.err(`${paint(terminal, "dim", "Leaves when the turn has ended; Ctrl-C cancels it.")}\n`);
   }
   await work;
+  stopListening();
   return reason;
 }

@@ -18,7 +18,7 @@ import {
   vendors,
 } from "#program";
 import { ReasonError } from "#protocol";
-import { deriveKey, diagnoseStore, harnessPaths, machineKey, ownFolders } from "#stores";
+import { deriveKey, diagnoseStore, harnessPaths, machineKey, machineKeychain, ownFolders } from "#stores";
 import { USER_LOG } from "#stores/kinds";
 import { createProcesses } from "#world";
 import { soundSurvey } from "./ack.ts";
@@ -120,7 +120,7 @@ const checks: readonly Check[] = [
       const set = vendors.filter(({ name, keyVariables }) => keyState(credentials, name, keyVariables) === "set");
       if (set.length > 0) return [ok(set.map(({ name }) => name).join(", "))];
       const fix = "Store one with harness creds add, or set ANTHROPIC_API_KEY or another variable.";
-      return [warning("no provider has a key: the offline scripted model answers", fix)];
+      return [warning("no provider has a key: only the offline scripted model can answer", fix)];
     },
   },
   { name: "sandbox", run: async (ports, flags) => [await checkSandbox(ports, flags)] },
@@ -172,7 +172,9 @@ function checkMachineKey(env: CliPorts["env"]): Finding {
   const { configDir } = harnessPaths(env);
   const isThere = ["machine.key", "creds.enc"].some((name) => existsSync(join(configDir, name)));
   if (!isGiven && !isThere) return ok("it is made with the first session");
-  return ok(`from ${machineKey(env).source}`);
+  const { source } = machineKey(env);
+  const canMove = source.startsWith("/") && machineKeychain(env)?.takesNew === true;
+  return ok(`from ${source}${canMove ? "; harness sessions rekey makes a new one in the keychain of the system" : ""}`);
 }
 
 async function checkSandbox(ports: CliPorts, { cwd, config }: DoctorFlags): Promise<Finding> {

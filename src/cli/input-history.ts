@@ -1,7 +1,8 @@
 /** The inputs of earlier conversations, for arrow-up: without secrets, in a bounded file that only its owner can read. */
 import { dirname, join } from "node:path";
+import { ReasonError } from "#protocol";
 import { harnessPaths } from "#stores/keys";
-import { makePrivateDirectory, readOwnedFile, writePrivateFile } from "#world";
+import { makePrivateDirectory, readOwnedFile, withFileLock, writePrivateFile } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import { LINE_MAX_CHARS } from "./line-keys.ts";
 
@@ -15,16 +16,22 @@ export interface InputHistory {
   add(input: string): Promise<void>;
 }
 
-export function openInputHistory({ env, outward }: Pick<CliPorts, "env" | "outward">): InputHistory {
+export function openInputHistory({ env, clock, outward }: Pick<CliPorts, "env" | "clock" | "outward">): InputHistory {
   const file = join(harnessPaths(env).stateDir, "input-history.json");
   return {
     inputs: () => read(file),
     async add(input) {
       const kept = await outward.orNothing(input);
-      const before = read(file);
-      if (kept === "" || kept === before[0] || kept.length > LINE_MAX_CHARS) return;
+      if (kept === "" || kept.length > LINE_MAX_CHARS) return;
       makePrivateDirectory(dirname(file));
-      writePrivateFile(file, JSON.stringify([kept, ...before].slice(0, MAX_INPUTS)), { durable: false });
+      // Another conversation may add one between our reading and our writing.
+      const held = await withFileLock(file, clock, () => {
+        const before = read(file);
+        if (kept === before[0]) return;
+        writePrivateFile(file, JSON.stringify([kept, ...before].slice(0, MAX_INPUTS)), { durable: false });
+      });
+      if (held === undefined)
+        throw new ReasonError("FileFailed", { detail: `another process keeps ${file} to itself` });
     },
   };
 }

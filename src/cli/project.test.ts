@@ -70,7 +70,9 @@ test("-c takes a project for what runs one, and a configuration file for what ne
     err: expect.stringContaining(".toml"),
   });
   cli.put("own.toml", "max_steps = 7\n");
-  expect(await cli.run("run", "-c", "own.toml", "--store", "memory", "hello")).toMatchObject({ code: 0 });
+  expect(await cli.run("run", "-c", "own.toml", "-m", "scripted:offline", "--store", "memory", "hello")).toMatchObject({
+    code: 0,
+  });
 });
 
 test.each(["tools", "hooks", "agents"])("%s list is another spelling", async (name) => {

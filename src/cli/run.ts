@@ -54,11 +54,12 @@ export async function runCommand(
   const left = new AbortController();
   const opening: OpenOptions = {
     flags,
-    offlineAllowed: true,
+    // A script that lost its key must not take the answers of a scenario for those of a model.
+    offlineAllowed: terminal.interactive,
     ...defined({ review: terminal.interactive && output === "stream" && !isReplay ? reviewAt(ports) : undefined }),
     ...defined({ cassette }),
   };
-  return withProgram(ports, opening, async ({ harness, workspace }, open) => {
+  const ended = withProgram(ports, opening, async ({ harness, workspace }, open): Promise<ExitCode> => {
     const session = await open({
       output,
       ...(resume === undefined ? {} : { resume: await resumed(ports, resume, { ...flags, workspace }) }),
@@ -80,6 +81,11 @@ export async function runCommand(
     if (output === "answer") printAnswer(ports, turn);
     if (flags.json) reportUnrecorded(ports, turn);
     return exitCodeOf(turn);
+  });
+  if (resume === undefined) return ended;
+  return ended.catch(async (error: unknown) => {
+    const { continueAtDaemon } = await import("./continued-elsewhere.ts");
+    return continueAtDaemon(ports, error, { isConversation: text === undefined && output === "stream" });
   });
 }
 

@@ -2,7 +2,7 @@
  * A session in this terminal, whether it runs here or in a daemon: what happens as it happens, the questions that somebody here may
  * answer, and how its turns end.
  */
-import { paint, visibleJson, visibleLine } from "#base";
+import { counted, paint, visibleJson, visibleLine } from "#base";
 import type { ClientSession, EngineClient, Event } from "#client";
 import {
   createAnswerCollector,
@@ -114,6 +114,7 @@ export function openSessionView(options: SessionViewOptions): SessionView {
         break;
       case "TurnEnded":
         isTurnRunning = false;
+        if (event.payload.outcome === "cancelled") noteWaiting(event.payload.queued?.length ?? 0);
         endOf(event.payload.turn).resolve(endedTurn(event, collector.text()));
         break;
       case "TurnLost":
@@ -124,6 +125,13 @@ export function openSessionView(options: SessionViewOptions): SessionView {
         break;
       default:
     }
+  }
+
+  /** What waits in the session begins although the turn before it was cancelled: other clients may have sent it. */
+  function noteWaiting(count: number): void {
+    if (count === 0 || output !== "stream") return;
+    renderer.finishLine();
+    terminal.err(`${counted(count, "queued input")} still wait in the session and run next.\n`);
   }
 
   /** The same for whoever asks first and whoever tells first. */

@@ -1,7 +1,14 @@
 /** What each command does, one handler for each row of the protocol's table. Who may send it was checked before. */
 import type { Clock } from "#base";
 import type { CustomHandler } from "#engine";
-import { type CommandKind, type CommandOf, ReasonError, type SessionId, type TurnId } from "#protocol";
+import {
+  type CommandKind,
+  type CommandOf,
+  type EventPayload,
+  ReasonError,
+  type SessionId,
+  type TurnId,
+} from "#protocol";
 import type { Client, Reply } from "./client.ts";
 import type { RestoreCommand } from "./live-session.ts";
 import { refuseDelegate, refuseWhileEnding, refuseWhileRestoring, type SharedSession } from "./shared-session.ts";
@@ -31,6 +38,17 @@ function refuseBlank(content: InputContent): void {
   throw new ReasonError("InvalidCommand", { detail: "the input is empty or blank; say what is to be done" });
 }
 
+/** What a failed write says may name paths and programs of the user: it passes the redactor as every event does. */
+function lostPayload({ engine }: SharedSession["live"], turn: TurnId, failure: ReasonError): EventPayload<"TurnLost"> {
+  const payload = ({ reason, message }: ReasonError) => ({ turn, reason, message });
+  try {
+    return engine.bus.redacted("TurnLost", payload(failure));
+  } catch (error) {
+    if (error instanceof ReasonError) return payload(error); // its message holds no text
+    throw error;
+  }
+}
+
 export type CommandHandlers = {
   readonly [Kind in CommandKind]: (client: Client, command: CommandOf<Kind>) => Promise<Reply<Kind>>;
 };
@@ -52,7 +70,7 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
   function tellLost({ live, attached }: SharedSession, turn: TurnId, ts: string, error: unknown): void {
     const { id: session, bus } = live.engine;
     const failure = error instanceof ReasonError ? error : new ReasonError("InternalError", { detail: "see the log" });
-    const payload = { turn, reason: failure.reason, message: failure.message };
+    const payload = lostPayload(live, turn, failure);
     for (const { onEvent } of attached.keys()) onEvent?.({ id: bus.lastId, kind: "TurnLost", session, ts, payload });
   }
 

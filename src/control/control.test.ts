@@ -1,16 +1,21 @@
 import { describe, expect, test } from "vitest";
 import { createUlidFactory } from "#base";
-import type { SessionStore } from "#engine";
+import type { Redaction, SessionStore } from "#engine";
 import { type Command, createIdMint, type Event, SessionId } from "#protocol";
 import { createFakeProvider, says, text } from "../../test/fakes/fake-provider.ts";
 import { createFakeStore } from "../../test/fakes/fake-store.ts";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
+import { noRedaction } from "../../test/fakes/no-redaction.ts";
 import { createPlainSession, plainLiveSession, undoneNothing } from "../../test/fakes/plain-session.ts";
 import { createControl } from "./control.ts";
 
 const id = SessionId.from("0".repeat(26));
 
-function rig(change: Partial<SessionStore> = {}, restoring: Promise<void> = Promise.resolve()) {
+function rig(
+  change: Partial<SessionStore> = {},
+  restoring: Promise<void> = Promise.resolve(),
+  redaction: Redaction = noRedaction,
+) {
   const clock = createManualClock();
   const ids = createIdMint(createUlidFactory({ clock, random: { bytes: (count) => new Uint8Array(count) } }));
   const base = createFakeStore();
@@ -33,6 +38,7 @@ function rig(change: Partial<SessionStore> = {}, restoring: Promise<void> = Prom
         ids,
         store,
         log: base.log(id),
+        redaction,
         provider: createFakeProvider([says(text("one")), says(text("two")), says(text("three"))]),
       });
       return plainLiveSession(engine, {
@@ -73,6 +79,38 @@ describe("control", () => {
       message: expect.stringContaining("empty or blank"),
     });
     expect(seen.map((event) => event.kind)).toEqual(["SessionStarted"]);
+  });
+
+  test.each([
+    ["is redacted", (text: string) => text.replaceAll("s3cret", "«redacted:x»"), "«redacted:x»", "StoreFailed"],
+    [
+      "is withheld where it cannot be",
+      (text: string) => {
+        if (text.includes("s3cret")) throw new Error(text);
+        return text;
+      },
+      "",
+      "RedactionFailed",
+    ],
+  ])("what a lost turn says %s", async (_how, clean, contained, reason) => {
+    const { base, control } = rig({}, undefined, {
+      ...noRedaction,
+      payload: (_kind, payload) => JSON.parse(clean(JSON.stringify(payload))),
+    });
+    const lost = Promise.withResolvers<Event>();
+    const client = control.connect({
+      identityClass: "human",
+      interactive: false,
+      onEvent(event) {
+        if (event.kind === "TurnStarted") base.failWith = new Error("EIO: write '/home/s3cret/log'");
+        if (event.kind === "TurnLost") lost.resolve(event);
+      },
+    });
+    await client.submit({ kind: "CreateSession" });
+    await client.submit(input);
+    const { payload } = await lost.promise;
+    expect(payload).toMatchObject({ reason, message: expect.stringContaining(contained) });
+    expect(JSON.stringify(payload)).not.toContain("s3cret");
   });
 
   test("a session with a profile that there is not is not opened", async () => {

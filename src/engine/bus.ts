@@ -39,6 +39,8 @@ export interface EventBus {
   /** Resolves when everything queued so far is durable; the text that was coming has ended. */
   flush(): Promise<void>;
   subscribe(subscriber: Subscriber): () => void;
+  /** What may be told of this payload beside the log. Throws RedactionFailed. */
+  redacted<Kind extends EventKind>(kind: Kind, payload: EventPayload<Kind>): EventPayload<Kind>;
   /** Stamped on every event until changed: the client whose input runs. */
   setOriginator(originator: ClientId | undefined): void;
   /** What is owed to the log is not tried again: the log is about to be released. */
@@ -54,10 +56,7 @@ export type DeltaDraft =
   | { readonly kind: "ThinkingDelta"; readonly payload: EventPayload<"ThinkingDelta"> }
   | { readonly kind: "ToolCallProgress"; readonly payload: EventPayload<"ToolCallProgress"> };
 
-interface Waiter {
-  resolve(): void;
-  reject(error: ReasonError): void;
-}
+type Waiter = Pick<PromiseWithResolvers<void>, "resolve" | "reject">;
 
 export type Schedule = (action: () => void, ms: number) => () => void;
 
@@ -317,6 +316,7 @@ export function createEventBus({ session, log, clock, redaction, schedule = time
 
   const bus: EventBus = {
     session,
+    redacted: (kind, payload) => redaction.payload(kind, payload),
     publish(kind, payload) {
       const done = enqueue(kind, payload);
       void write();

@@ -7,8 +7,10 @@ import { canonicalHash, defined } from "#base";
 import {
   assembleHarness,
   type Harness,
+  type LogFlags,
   loadSettings,
   openProject,
+  openServiceLog,
   type ProgramPorts,
   type ReviewFiles,
   type RunFlags,
@@ -25,7 +27,7 @@ import type { KnownNames } from "./references.ts";
 import type { CaseOpening } from "./run-case.ts";
 import type { PlannedCase } from "./run-suite.ts";
 
-export interface EvalFlags extends Pick<RunFlags, "model" | "config" | "lockfile" | "allow" | "deny"> {
+export interface EvalFlags extends Pick<RunFlags, "model" | "config" | "lockfile" | "allow" | "deny">, LogFlags {
   readonly wanted?: NonNullable<ModeFacts["wanted"]>;
   /** Puts files of a project to somebody who reads them. Absent where nobody can be asked. */
   readonly review?: ReviewFiles;
@@ -46,6 +48,7 @@ export async function createEvalCases(ports: ProgramPorts, flags: EvalFlags): Pr
   // All cases share it, and none of them ends it.
   const credentials = { ...ports.credentials, close: () => undefined };
   const { settings: users } = await loadSettings(ports, flags);
+  const { watch } = await openServiceLog(ports, flags);
   const projects = new Map<string, Promise<Project>>();
 
   /** Once for all cases: they are about the same files, also when somebody edits them meanwhile. */
@@ -112,7 +115,7 @@ export async function createEvalCases(ports: ProgramPorts, flags: EvalFlags): Pr
             scenarioFile: (name) => (playsOwn && own !== undefined ? own : scenarioFile(ports, name)),
             store: { kind: "memory" },
             autoApprove: false,
-            plugins: [plugin],
+            plugins: [plugin, watch.plugin],
             context: setup.context,
             args: ["harness", "eval"],
             ...(mode === "record" ? { cassette: { record: file } } : {}),

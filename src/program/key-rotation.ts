@@ -1,6 +1,6 @@
 /** A new machine key: whatever is sealed with the old one is sealed with the new one, or all of it stays as it is. */
 import { rekeyCredentials, whileCredentialsRest } from "#credentials";
-import { createKeyFiles, harnessPaths, headsDirectory, rotateKeyFile, sealHeadsFor } from "#stores";
+import { harnessPaths, headsDirectory, machineKeyFiles, rotateKeyFile, sealHeadsFor } from "#stores";
 import { rekeyTrust } from "#trust";
 import { rekeyUndo } from "#undo";
 import { credentialKey } from "./credential-key.ts";
@@ -22,7 +22,7 @@ export async function rotateKeys({ env, clock }: Pick<ProgramPorts, "env" | "clo
   let finish = (): LeftByRotation => ({ heads: 0, credentials: false, projects: 0, undo: 0 });
   const rotation: Parameters<typeof rotateKeyFile>[0] = {
     path: sessionsDb,
-    files: createKeyFiles(configDir),
+    files: machineKeyFiles(env),
     clock,
     also(from, to) {
       // With both seals from here on, so that it does not matter which of the keys stays.

@@ -1,6 +1,7 @@
 /**
  * Which model a program uses, and one Provider in front of all of them: the scripted one, those of plugins, and the
- * vendors behind the router. Without a name and without a key anywhere, the offline model plays.
+ * vendors behind the router. Without a name and without a key anywhere, the offline model plays,
+ * where that is allowed.
  */
 import type { ModelSettings, Settings } from "#artifacts";
 import type { Provider } from "#engine";
@@ -67,7 +68,7 @@ export async function chooseModel(options: ModelChoiceOptions): Promise<ModelCho
     named === undefined ? settings.models.map(({ model }) => model).filter((model) => model !== wanted) : [];
   if (wanted === undefined && !options.offlineAllowed) {
     const detail =
-      "No model is configured. Store a key (harness creds add), set one (ANTHROPIC_API_KEY, OPENAI_API_KEY, …), name a model with --model, or write one into config.toml.";
+      "No model is configured. Store a key (harness creds add), set one (ANTHROPIC_API_KEY, OPENAI_API_KEY, …), name a model with --model, or write one into config.toml. To try the program without a key: --model scripted:offline.";
     throw new ReasonError("ModelNotConfigured", { detail });
   }
   const router = memoized(() => createRouter(settings, ports));

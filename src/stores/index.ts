@@ -8,7 +8,6 @@ export type { EvidenceItem } from "./evidence-lines.ts";
 export { isExpired } from "./expired-payload.ts";
 export { compareHead, type HeadComparison, headProblem, seen } from "./head-comparison.ts";
 export type { HeadWitness } from "./head-witness.ts";
-export { createKeyFiles } from "./key-files.ts";
 export { logFiles, openStore, type StoreChoice, type StoreKindName } from "./kinds.ts";
 export {
   createKnownHeads,
@@ -18,7 +17,8 @@ export {
   type KnownHeads,
   sealHeadsFor,
 } from "./known-heads.ts";
-export { deriveKey, type MachineKey, machineKey, machineKeySource } from "./machine-key.ts";
+export { deriveKey, type MachineKey, machineKey, machineKeyFiles, machineKeySource } from "./machine-key.ts";
+export { machineKeychain } from "./machine-keychain.ts";
 export { createMemoryStore } from "./memory-store.ts";
 export { foldersApart, harnessCache, harnessPaths, ownFolders, scratchBase } from "./paths.ts";
 export { loadPortability } from "./portability.ts";

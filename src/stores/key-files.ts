@@ -1,4 +1,7 @@
-/** Small secret files in the configuration folder: private, of a known length, and whole or not there at all. */
+/**
+ * Small secret files in the configuration folder: private, of a known length, and whole or not there at all. The file of a key that
+ * the keychain of the system keeps holds the name of its entry there instead.
+ */
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
@@ -10,9 +13,26 @@ const WIDER = 0o077;
 /** Windows keeps access rights elsewhere; the mode says nothing there. */
 const HAS_MODES = process.platform !== "win32";
 
+/** In the place of the bytes, with the name of the entry. Longer than any of them. */
+const IN_KEYCHAIN = /^in the keychain: ([0-9a-f]{32})\n$/;
+const MAX_FILE_BYTES = 256;
+
 export interface KeyFile {
   readonly bytes: Buffer;
-  readonly path: string;
+  /** Where they are, for messages: a path or the keychain. */
+  readonly place: string;
+}
+
+/** Keeps keys by name, outside the files. */
+export interface KeyKeychain {
+  readonly name: string;
+  /** False where a new key is to be in a file. */
+  readonly takesNew: boolean;
+  /** Undefined when it worked, else why it did not. */
+  store(name: string, key: Buffer): string | undefined;
+  /** The key, or why there is none. */
+  lookup(name: string): Buffer | string;
+  remove(name: string): void;
 }
 
 export interface KeyFiles {
@@ -20,15 +40,69 @@ export interface KeyFiles {
   has(name: string): boolean;
   /** Of two processes that create it at once, both get the same bytes. Throws KeyInvalid when what is there is unfit. */
   readOrCreate(name: string, length: number): KeyFile;
+  /** The same for a key, which the keychain keeps where there is one when it is made. */
+  readOrCreateKey(name: string, length: number): KeyFile;
   /** `name` has the content of `from` afterwards, which is gone. Durable. */
   replace(name: string, from: string): void;
   remove(name: string): void;
 }
 
-export function createKeyFiles(directory: string, draw: (bytes: number) => Buffer = randomBytes): KeyFiles {
+export function createKeyFiles(
+  directory: string,
+  { draw = randomBytes, keychain }: { readonly draw?: (bytes: number) => Buffer; readonly keychain?: KeyKeychain } = {},
+): KeyFiles {
   const pathOf = (name: string): string => join(directory, name);
 
-  function read(path: string, length: number): Buffer | undefined {
+  function read(path: string, length: number): KeyFile | undefined {
+    const { bytes, size } = readWhole(path) ?? {};
+    if (bytes === undefined) return undefined;
+    if (bytes.length === length) return { bytes, place: path };
+    const entry = IN_KEYCHAIN.exec(bytes.toString("utf8"))?.[1];
+    if (entry === undefined) {
+      throw unfit(`${path} has ${size} bytes instead of ${length}. Put the right file back from a backup.`);
+    }
+    const found = keychain?.lookup(entry) ?? "there is none on this system";
+    if (found instanceof Buffer && found.length === length) return { bytes: found, place: keychain?.name ?? "" };
+    const why = found instanceof Buffer ? `it has ${found.length} bytes instead of ${length}` : found;
+    throw unfit(
+      `The key that ${path} stands for is in the keychain of the system, which does not give it: ${why}. Unlock the keychain, or start the program in the desktop session that has it.`,
+    );
+  }
+
+  /** The content of the file for a new key: the key, or the entry of the keychain that has it and was seen to give it back. */
+  function contentFor(key: Buffer): Buffer {
+    if (keychain?.takesNew !== true) return key;
+    const entry = randomBytes(16).toString("hex");
+    if (keychain.store(entry, key) !== undefined) return key;
+    const back = keychain.lookup(entry);
+    if (back instanceof Buffer && back.equals(key)) return Buffer.from(`in the keychain: ${entry}\n`);
+    keychain.remove(entry);
+    return key;
+  }
+
+  function readOrMake(name: string, length: number, contentOf: (bytes: Buffer) => Buffer): KeyFile {
+    const path = pathOf(name);
+    return guarded(path, () => {
+      const known = read(path, length);
+      if (known !== undefined) return known;
+      makePrivateDirectory(directory);
+      const content = contentOf(draw(length));
+      createPrivateFile(path, content);
+      const written = readWhole(path)?.bytes;
+      // Another process was first: nobody will ask for our entry.
+      if (written?.equals(content) === false) forget(content);
+      const made = read(path, length);
+      if (made === undefined) throw unfit(`${path} was removed while it was made. Try again.`);
+      return made;
+    });
+  }
+
+  function forget(content: Buffer | undefined): void {
+    const entry = IN_KEYCHAIN.exec(content?.toString("utf8") ?? "")?.[1];
+    if (entry !== undefined) keychain?.remove(entry);
+  }
+
+  function readWhole(path: string): { readonly bytes: Buffer; readonly size: number } | undefined {
     let file: number;
     try {
       file = openSync(path, constants.O_RDONLY);
@@ -42,11 +116,8 @@ export function createKeyFiles(directory: string, draw: (bytes: number) => Buffe
         const shown = (mode & 0o777).toString(8).padStart(4, "0");
         throw unfit(`${path} can be read by others (mode ${shown}). If nobody has, run: chmod 600 ${path}`);
       }
-      const bytes = Buffer.alloc(length + 1);
-      if (size !== length || readSync(file, bytes, 0, length + 1, 0) !== length) {
-        throw unfit(`${path} has ${size} bytes instead of ${length}. Put the right file back from a backup.`);
-      }
-      return bytes.subarray(0, length);
+      const bytes = Buffer.alloc(MAX_FILE_BYTES);
+      return { bytes: bytes.subarray(0, readSync(file, bytes, 0, MAX_FILE_BYTES, 0)), size };
     } finally {
       closeSync(file);
     }
@@ -55,27 +126,21 @@ export function createKeyFiles(directory: string, draw: (bytes: number) => Buffe
   return {
     pathOf,
     has: (name) => existsSync(pathOf(name)),
-    readOrCreate(name, length) {
-      const path = pathOf(name);
-      return guarded(path, () => {
-        const known = read(path, length);
-        if (known !== undefined) return { bytes: known, path };
-        makePrivateDirectory(directory);
-        createPrivateFile(path, draw(length));
-        const made = read(path, length);
-        if (made === undefined) throw unfit(`${path} was removed while it was made. Try again.`);
-        return { bytes: made, path };
-      });
-    },
+    readOrCreate: (name, length) => readOrMake(name, length, (bytes) => bytes),
+    readOrCreateKey: (name, length) => readOrMake(name, length, contentFor),
     replace(name, from) {
       guarded(pathOf(name), () => {
+        const before = readWhole(pathOf(name))?.bytes;
         movePrivateFile(pathOf(from), pathOf(name));
+        forget(before);
       });
     },
     remove(name) {
       guarded(pathOf(name), () => {
+        const before = readWhole(pathOf(name))?.bytes;
         removePrivateFile(pathOf(name));
         syncFolder(directory);
+        forget(before);
       });
     },
   };

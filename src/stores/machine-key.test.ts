@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createKeyFiles } from "./key-files.ts";
+import { createKeyFiles, type KeyKeychain } from "./key-files.ts";
 import { deriveKey, machineKey, machineKeySource, parseKey, resolveMachineKey } from "./machine-key.ts";
 
 const bytes = Buffer.from(Array.from({ length: 32 }, (_, i) => 255 - i * 3));
@@ -98,9 +98,12 @@ describe("the key file", () => {
   });
 
   it("is the one of the process that was first", () => {
-    const files = createKeyFiles(join(directory, "harness"), (length) => {
-      createKeyFiles(join(directory, "harness"), () => Buffer.alloc(length, 1)).readOrCreate("machine.key", length);
-      return Buffer.alloc(length, 2);
+    const first = createKeyFiles(join(directory, "harness"), { draw: (length) => Buffer.alloc(length, 1) });
+    const files = createKeyFiles(join(directory, "harness"), {
+      draw(length) {
+        first.readOrCreate("machine.key", length);
+        return Buffer.alloc(length, 2);
+      },
     });
     expect(files.readOrCreate("machine.key", 32).bytes).toEqual(Buffer.alloc(32, 1));
     expect(readdirSync(join(directory, "harness"))).toEqual(["machine.key"]);
@@ -138,4 +141,72 @@ it("derives another key for each purpose", () => {
   expect(deriveKey(key, "undo")).toHaveLength(32);
   expect(deriveKey(key, "undo")).not.toEqual(deriveKey(key, "signing"));
   expect(deriveKey(key, "undo")).not.toEqual(bytes);
+});
+
+describe("a key in the keychain", () => {
+  function openKeychain(broken: Partial<KeyKeychain> = {}) {
+    const entries = new Map<string, Buffer>();
+    const keychain: KeyKeychain = {
+      name: "the keychain",
+      takesNew: true,
+      store: (name, key) => void entries.set(name, Buffer.from(key)),
+      lookup: (name) => entries.get(name) ?? "it has no such entry",
+      remove: (name) => void entries.delete(name),
+      ...broken,
+    };
+    const folder = join(directory, "harness");
+    const make = (draw?: (length: number) => Buffer) => createKeyFiles(folder, { keychain, ...(draw && { draw }) });
+    return { entries, make, stored: () => readFileSync(join(folder, "machine.key")) };
+  }
+
+  it("leaves only the name of its entry on the disk, is found again, and goes with its file", () => {
+    const { entries, make, stored } = openKeychain();
+    const { bytes: key, place } = make().readOrCreateKey("machine.key", 32);
+    expect(place).toBe("the keychain");
+    expect([...entries.values()]).toEqual([key]);
+    expect(stored().toString()).toBe(`in the keychain: ${[...entries.keys()][0]}\n`);
+    expect(make().readOrCreateKey("machine.key", 32).bytes).toEqual(key);
+    const next = make().readOrCreateKey("machine.key.next", 32).bytes;
+    expect(next).not.toEqual(key);
+    make().replace("machine.key", "machine.key.next");
+    expect(make().readOrCreateKey("machine.key", 32).bytes).toEqual(next);
+    expect([...entries.values()]).toEqual([next]);
+    make().remove("machine.key");
+    expect(entries.size).toBe(0);
+  });
+
+  it.each<[string, Partial<KeyKeychain>]>([
+    ["refuses it", { store: () => "locked" }],
+    ["gives something else back", { lookup: () => Buffer.alloc(32, 9) }],
+    ["gives nothing back", { lookup: () => "gone" }],
+    ["is not to have new ones", { takesNew: false }],
+  ])("is in a file where the keychain %s", (_how, broken) => {
+    const { make, entries, stored } = openKeychain(broken);
+    const { bytes: key, place } = make().readOrCreateKey("machine.key", 32);
+    expect([key, place]).toEqual([stored(), join(directory, "harness", "machine.key")]);
+    expect(entries.size).toBe(0);
+  });
+
+  it("is never replaced by a new one when the keychain does not give it", () => {
+    const { make, entries, stored } = openKeychain();
+    make().readOrCreateKey("machine.key", 32);
+    const before = stored();
+    entries.clear();
+    expect(() => make().readOrCreateKey("machine.key", 32)).toThrow(invalid(/in the keychain.*no such entry.*Unlock/));
+    expect(stored()).toEqual(before);
+  });
+
+  it("leaves a key alone that is in a file, and of two that are made at once keeps one entry", () => {
+    const { make, entries } = openKeychain();
+    const other = make();
+    const late = make((length) => {
+      other.readOrCreateKey("machine.key", length);
+      return Buffer.alloc(length, 2);
+    });
+    expect(late.readOrCreateKey("machine.key", 32)).toEqual(other.readOrCreateKey("machine.key", 32));
+    expect(entries.size).toBe(1);
+    writeFileSync(join(directory, "harness", "old.key"), bytes, { mode: 0o600 });
+    expect(make().readOrCreateKey("old.key", 32).bytes).toEqual(bytes);
+    expect(entries.size).toBe(1);
+  });
 });

@@ -1,10 +1,12 @@
 /**
  * The one key of this machine, from which every key at rest is derived: given in the environment, made from a passphrase,
- * or kept in a file. What is given and cannot be used is refused; nothing falls through to the next source.
+ * or kept in the keychain of the system or a file. What is given and cannot be used is refused; nothing falls through to the next source.
  */
 import { hkdfSync, scryptSync } from "node:crypto";
+import { defined } from "#base";
 import { ReasonError } from "#protocol";
 import { createKeyFiles, type KeyFiles } from "./key-files.ts";
+import { machineKeychain } from "./machine-keychain.ts";
 import { harnessPaths } from "./paths.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -24,14 +26,19 @@ const SCRYPT = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 
 export interface MachineKey {
   readonly bytes: Buffer;
-  /** Where it comes from, for messages: a variable or a file. Never the key. */
+  /** Where it comes from, for messages: a variable, a file or the keychain. Never the key. */
   readonly source: string;
 }
 
 /** The key of the machine that this environment describes. Creates the key file, or the salt, when there is none. */
 export function machineKey(env: Environment): MachineKey {
   // Asked for only when a file is needed: without a home the key can still come from the environment.
-  return resolveMachineKey(env, () => createKeyFiles(harnessPaths(env).configDir));
+  return resolveMachineKey(env, () => machineKeyFiles(env));
+}
+
+/** Where the key of the machine is kept, or is to be. */
+export function machineKeyFiles(env: Environment): KeyFiles {
+  return createKeyFiles(harnessPaths(env).configDir, defined({ keychain: machineKeychain(env) }));
 }
 
 /** `machineKey`, worked out once: a passphrase is expensive on purpose. */
@@ -65,8 +72,8 @@ export function resolveMachineKey(env: Environment, files: () => KeyFiles): Mach
       `${keyFiles.pathOf(KEY_FILE)} is gone, and ${keyFiles.pathOf(SEALED_FILE)} can be opened with that key alone. Put it back, or set ${KEY_VARIABLE} or ${PASSPHRASE_VARIABLE} as it was. Without it, move ${SEALED_FILE} away; a new key is made then.`,
     );
   }
-  const { bytes, path } = keyFiles.readOrCreate(KEY_FILE, KEY_BYTES);
-  return { bytes, source: path };
+  const { bytes, place } = keyFiles.readOrCreateKey(KEY_FILE, KEY_BYTES);
+  return { bytes, source: place };
 }
 
 /** A key of its own for each purpose, so that no two parts of the program share one. */

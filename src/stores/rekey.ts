@@ -68,12 +68,12 @@ export function rotateKeyFile(options: {
   }
   moved?.finish();
   files.replace(KEY_FILE, NEXT_KEY_FILE);
-  return { ...to, source: files.pathOf(KEY_FILE) };
+  return keyOf(files, KEY_FILE);
 }
 
 function keyOf(files: KeyFiles, name: string): MachineKey {
-  const { bytes, path } = files.readOrCreate(name, KEY_BYTES);
-  return { bytes, source: path };
+  const { bytes, place } = files.readOrCreateKey(name, KEY_BYTES);
+  return { bytes, source: place };
 }
 
 function opensWith(path: string, key: MachineKey, clock: Pick<Clock, "now">): boolean {

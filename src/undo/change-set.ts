@@ -15,7 +15,16 @@ export interface FileChange {
   readonly path: string;
   readonly before: MaybeState;
   readonly after: MaybeState;
+  /** When the file or link that the call found was last written, in nanoseconds; absent where there was none. */
+  readonly foundAt?: string;
+  /** When the one that the call left was: another time means that somebody has written it again. */
+  readonly leftAt?: string;
+  /** When the one was that the last undo or redo of this change has put there. */
+  readonly restoredAt?: string;
 }
+
+/** A file or link that a call wrote again as it was. */
+export interface RewrittenPath extends Required<Pick<FileChange, "path" | "foundAt" | "leftAt">> {}
 
 /** What undo leaves alone, and says so. */
 export interface UncoveredPath {

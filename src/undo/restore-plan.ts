@@ -3,10 +3,17 @@
  * workspace and changes nothing; a path that is not as the call left it is a conflict and is not part of the plan.
  */
 import { posix } from "node:path";
-import { EffectError } from "#base";
+import { defined, EffectError } from "#base";
 import type { CallId } from "#protocol";
 import type { PresentEntry, RestorePort } from "#world";
-import { type ChangeSet, difference, type MaybeState, sameState, type UncoveredPath } from "./change-set.ts";
+import {
+  type ChangeSet,
+  difference,
+  type FileChange,
+  type MaybeState,
+  sameState,
+  type UncoveredPath,
+} from "./change-set.ts";
 import type { WorkspaceUndo } from "./workspace-undo.ts";
 
 export type Direction = "undo" | "redo";
@@ -33,6 +40,8 @@ export interface RestorePlan {
 
 type Seen = MaybeState | "other" | "unknown";
 
+const WRITTEN_AGAIN = "was written again after the call, with the same contents";
+
 /** `sets` in the order in which they are taken: newest first to undo, oldest first to redo. */
 export async function planRestore(
   workspace: WorkspaceUndo,
@@ -51,23 +60,29 @@ export async function planRestore(
   };
 
   const settled = new Set<string>();
+  /** When what is at a path, or was there before the calls that are taken back, was last written. */
+  const writtenAt = new Map<string, string | undefined>();
+  const isTheirs = direction === "undo" ? writtenByOthers(workspace) : () => false;
   const goals = new Map<string, MaybeState>();
   for (const set of sets) {
     for (const { path, before, after } of set.files) goals.set(path, direction === "undo" ? before : after);
   }
   for (const set of sets) {
-    for (const { path, before, after } of set.files) {
+    for (const change of set.files) {
+      const { path, before, after } = change;
       if (conflicts.has(path) || settled.has(path)) continue;
       owner.set(path, set.call);
       const [expected, target] = direction === "undo" ? [after, before] : [before, after];
       let now = wanted.get(path) ?? null;
       if (!wanted.has(path)) {
-        const seen = await look(workspace, port, path);
-        if (typeof seen === "object" && seen !== null && "refused" in seen) {
-          conflict(path, seen.refused);
+        const looked = await look(workspace, port, path);
+        if ("refused" in looked) {
+          conflict(path, looked.refused);
           continue;
         }
+        const { seen } = looked;
         present.set(path, seen);
+        writtenAt.set(path, looked.writtenAt);
         if (seen === "other" || seen === "unknown") {
           conflict(path, difference(expected, seen));
           continue;
@@ -75,12 +90,14 @@ export async function planRestore(
         now = seen;
       }
       const goal = goals.get(path) ?? null;
-      if (sameState(now, expected) || sameState(now, target)) wanted.set(path, target);
+      if (sameState(now, expected) && isTheirs(change, writtenAt.get(path))) conflict(path, WRITTEN_AGAIN);
+      else if (sameState(now, expected) || sameState(now, target)) wanted.set(path, target);
       else if (now === present.get(path) && sameState(now, goal)) {
         // An earlier attempt, or a directory that had to stay, has left it where the sets lead together.
         wanted.set(path, goal);
         settled.add(path);
       } else conflict(path, difference(expected, now));
+      writtenAt.set(path, change.foundAt);
     }
   }
 
@@ -122,14 +139,34 @@ export async function planRestore(
   };
 }
 
+/**
+ * Whether the state that a call left was written by somebody else since: not by that call, nor by one that wrote it again, nor by
+ * undo or redo. A change of an earlier version of the program does not know when it was written.
+ */
+function writtenByOthers(workspace: WorkspaceUndo): (change: FileChange, writtenAt: string | undefined) => boolean {
+  let known: Set<string> | undefined;
+  return ({ path, leftAt }, writtenAt) => {
+    if (leftAt === undefined || writtenAt === undefined || writtenAt === leftAt) return false;
+    known ??= new Set(
+      workspace
+        .read()
+        .sets.flatMap(({ files }) =>
+          files.flatMap((file) => [file.leftAt, file.restoredAt].map((at) => `${at} ${file.path}`)),
+        ),
+    );
+    return !known.has(`${writtenAt} ${path}`);
+  };
+}
+
 /** The state of a path now; `refused` when it cannot be reached inside the workspace. */
 async function look(
   workspace: WorkspaceUndo,
   port: RestorePort,
   path: string,
-): Promise<Seen | { readonly refused: string }> {
+): Promise<{ readonly seen: Seen; readonly writtenAt?: string } | { readonly refused: string }> {
   try {
-    return stateOf(await port.inspect(path, workspace.limits.maxFileBytes), workspace);
+    const entry = await port.inspect(path, workspace.limits.maxFileBytes);
+    return { seen: stateOf(entry, workspace), ...defined({ writtenAt: writtenAtOf(entry) }) };
   } catch (error) {
     if (error instanceof EffectError) return { refused: error.message };
     throw error;
@@ -139,9 +176,15 @@ async function look(
 export function stateOf(entry: PresentEntry | undefined, workspace: Pick<WorkspaceUndo, "nameOf">): Seen {
   if (entry === undefined) return null;
   if (entry.kind === "other") return "other";
-  if (entry.kind !== "file") return entry;
+  if (entry.kind === "symlink") return { kind: "symlink", target: entry.target };
+  if (entry.kind === "directory") return entry;
   if (entry.content === undefined) return "unknown";
   return { kind: "file", mode: entry.mode, size: entry.content.length, hash: workspace.nameOf(entry.content) };
+}
+
+/** As a change set has it. */
+export function writtenAtOf(entry: PresentEntry | undefined): string | undefined {
+  return entry?.kind === "file" || entry?.kind === "symlink" ? String(entry.mtimeNs) : undefined;
 }
 
 /** Whether the step takes the entry away from its directory. */

@@ -28,10 +28,11 @@ test("what could not be read after the call is neither deleted nor unchanged: it
   expect(compareSnapshots(before, after, () => true)).toEqual({
     files: [
       { path: "d", before: directory, after: { ...directory, mode: 0 } },
-      { path: "b", before: file("b"), after: null },
+      { path: "b", before: file("b"), after: null, foundAt: "1" },
     ],
     uncovered: [{ path: "d", why: "after the call: cannot be read" }],
     leftOut: [{ path: "d", why: "cannot be read" }],
+    rewritten: [],
   });
 });
 
@@ -44,12 +45,13 @@ test("a new file that is older than the call was moved in, unless it was known u
   });
   expect(compareSnapshots(before, after, () => true)).toEqual({
     files: [
-      { path: "renamed", before: null, after: file("a") },
-      { path: "made", before: null, after: file("c") },
-      { path: "a", before: file("a"), after: null },
+      { path: "renamed", before: null, after: file("a"), leftAt: "1" },
+      { path: "made", before: null, after: file("c"), leftAt: "1" },
+      { path: "a", before: file("a"), after: null, foundAt: "1" },
     ],
     uncovered: [{ path: "stranger", why: "was moved here from a place that is not covered" }],
     leftOut: [],
+    rewritten: [],
   });
 });
 

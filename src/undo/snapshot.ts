@@ -9,9 +9,9 @@
  */
 import { type BigIntStats, closeSync, fstatSync, openSync, readFileSync, readlinkSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
-import { errnoOf } from "#base";
+import { defined, errnoOf } from "#base";
 import { atStraightEntry, STRAIGHT_READ_FLAGS } from "#world";
-import { type EntryState, type FileChange, sameState, type UncoveredPath } from "./change-set.ts";
+import { type EntryState, type FileChange, type RewrittenPath, sameState, type UncoveredPath } from "./change-set.ts";
 import { scanWorkspace } from "./workspace-scan.ts";
 
 /** Coarser than the clock of any file system we meet, the kernel's tick included. */
@@ -150,12 +150,14 @@ export interface Changes {
   readonly files: readonly FileChange[];
   readonly uncovered: readonly UncoveredPath[];
   readonly leftOut: readonly UncoveredPath[];
+  readonly rewritten: readonly RewrittenPath[];
 }
 
 /** What changed between two snapshots of the same paths. `isKept` tells whether a former content can be had again. */
 export function compareSnapshots(before: Snapshot, after: Snapshot, isKept: (hash: string) => boolean): Changes {
   const files: FileChange[] = [];
   const uncovered: UncoveredPath[] = [];
+  const rewritten: RewrittenPath[] = [];
   const unread = new Set(after.leftOut.map(({ path }) => path));
   const cut = halfKnown(before, after);
   for (const [path, why] of cut) uncovered.push({ path, why });
@@ -173,24 +175,30 @@ export function compareSnapshots(before: Snapshot, after: Snapshot, isKept: (has
     const then = before.entries.get(path);
     if (then === now || cut.has(path) || isBelow(path, cut)) continue;
     if (then?.state !== undefined && now.state !== undefined) {
-      if (sameState(then.state, now.state)) continue;
+      if (sameState(then.state, now.state)) {
+        const [foundAt, leftAt] = [writtenAt(then), writtenAt(now)];
+        if (foundAt !== undefined && leftAt !== undefined && foundAt !== leftAt)
+          rewritten.push({ path, foundAt, leftAt });
+        continue;
+      }
     } else if (then !== undefined && looksAs(then, now)) continue;
     const why = now.why ?? then?.why ?? movedIn(then, now, before.startedMs, wasThere);
     if (why !== undefined) uncovered.push({ path, why });
-    else change(path, then?.state ?? null, now.state ?? null);
+    else change(path, then, now);
   }
   for (const [path, then] of before.entries) {
     if (after.entries.has(path) || isBelow(path, unread) || cut.has(path) || isBelow(path, cut)) continue;
     if (then.state === undefined) uncovered.push({ path, why: then.why ?? "its content is not known" });
-    else change(path, then.state, null);
+    else change(path, then);
   }
-  return { files, uncovered, leftOut: [...after.leftOut, ...after.inPart].slice(0, MAX_LEFT_OUT) };
+  return { files, uncovered, leftOut: [...after.leftOut, ...after.inPart].slice(0, MAX_LEFT_OUT), rewritten };
 
-  function change(path: string, was: EntryState | null, is: EntryState | null): void {
+  function change(path: string, then: KnownEntry | undefined, now?: KnownEntry): void {
+    const [was, is] = [then?.state ?? null, now?.state ?? null];
     if (was?.kind === "file" && !isKept(was.hash)) {
       uncovered.push({ path, why: "its former content is not kept: the undo store is full" });
     } else {
-      files.push({ path, before: was, after: is });
+      files.push({ path, before: was, after: is, ...defined({ foundAt: writtenAt(then), leftAt: writtenAt(now) }) });
     }
   }
 }
@@ -245,6 +253,11 @@ function entry(info: BigIntStats, nowMs: number, known: EntryState | string): Kn
     typeof known === "string" || known.kind === "directory" || ctimeNs < BigInt(nowMs - RACY_MS) * NS_PER_MS;
   const common = { ino, size, mtimeNs, ctimeNs, rawMode, birthNs, settled };
   return typeof known === "string" ? { ...common, why: known } : { ...common, state: known };
+}
+
+/** A folder is written whenever something comes or goes in it, which says nothing about the folder. */
+function writtenAt(known: KnownEntry | undefined): string | undefined {
+  return known?.state === undefined || known.state.kind === "directory" ? undefined : String(known.mtimeNs);
 }
 
 function modeOf(info: BigIntStats): number {

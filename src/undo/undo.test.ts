@@ -11,6 +11,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -60,6 +61,8 @@ test("a turn of tools and commands is taken back whole, and made again", async (
   expect(readTree(rig.root)).toEqual(before);
 });
 
+const NS = /^\d{19}$/;
+
 test("records per call what each path was and is", async () => {
   const rig = openRig({ clock: createManualClock() });
   put(rig, "a.txt", "one");
@@ -77,7 +80,13 @@ test("records per call what each path was and is", async () => {
         time: Date.UTC(2026, 0, 1),
         order: 1,
         files: [
-          { path: "a.txt", before: file, after: file },
+          {
+            path: "a.txt",
+            before: file,
+            after: file,
+            foundAt: expect.stringMatching(NS),
+            leftAt: expect.stringMatching(NS),
+          },
           { path: "d", before: null, after: { kind: "directory", mode: 0o755 } },
         ],
         uncovered: [],
@@ -202,6 +211,70 @@ describe("somebody else's work", () => {
     await rig.call("fs.write", { path: "a", content: "2" });
     expect(await rig.undo()).toMatchObject({ outcome: "refused", conflicts: [{ path: "a" }] });
     expect(read(rig, "a")).toBe("2");
+  });
+
+  /** As the same person does a moment later: the clock of the file system may not have ticked yet. */
+  function putLater(rig: UndoRig, path: string, content: string): void {
+    const file = put(rig, path, content);
+    const { mtimeMs } = statSync(file);
+    utimesSync(file, new Date(mtimeMs + 60_000), new Date(mtimeMs + 60_000));
+  }
+  const AGAIN = "was written again after the call, with the same contents";
+
+  test("a file that they wrote again, with what the agent had written, is theirs", async () => {
+    const rig = openRig();
+    put(rig, "edited", "0");
+    put(rig, "other", "0");
+    await sh(rig, "printf 1 > made; printf 1 > edited; printf 1 > other; ln -s made link");
+    putLater(rig, "made", "1");
+    putLater(rig, "edited", "1");
+    expect(await rig.undo()).toMatchObject({
+      outcome: "refused",
+      conflicts: [
+        { path: "edited", why: AGAIN },
+        { path: "made", why: AGAIN },
+      ],
+    });
+    expect(await rig.undo({ skipConflicts: true })).toMatchObject({
+      outcome: "partial",
+      restored: [{ path: "link" }, { path: "other" }],
+    });
+    expect([read(rig, "made"), read(rig, "edited"), read(rig, "other")]).toEqual(["1", "1", "0"]);
+  });
+
+  test("also when the agent went on from it in a later call", async () => {
+    const rig = openRig();
+    await rig.call("fs.write", { path: "a", content: "1" });
+    putLater(rig, "a", "1");
+    await rig.call("fs.write", { path: "a", content: "2" });
+    expect(await rig.undo()).toMatchObject({ outcome: "refused", conflicts: [{ path: "a", why: AGAIN }] });
+    expect(read(rig, "a")).toBe("2");
+  });
+
+  test("what the agent, undo or redo wrote again is not theirs, nor is what was only moved, copied or made private", async () => {
+    const rig = openRig();
+    put(rig, "a", "0");
+    const first = rig.newTurn();
+    await sh(rig, "printf 1 > a; printf 1 > made; ln -s a link; printf 1 > moved");
+    await sh(rig, "sleep 0.02; printf 1 > a; printf 1 > made; ln -sfn a link");
+    await sh(rig, "chmod 640 made");
+    await sh(rig, "touch -d 2001-01-01 made");
+    rig.newTurn();
+    await rig.call("fs.write", { path: "a", content: "2" });
+    for (const action of [rig.undo, rig.redo, rig.undo, rig.redo, rig.undo]) {
+      expect(await action()).toMatchObject({ outcome: "done" });
+    }
+    // The first turn now stands on what undo has put back, which a command then writes once more.
+    await sh(rig, "sleep 0.02; cat a > b; cat b > a; rm b");
+    renameSync(join(rig.root, "moved"), join(rig.root, "away"));
+    execFileSync("cp", ["-p", join(rig.root, "away"), join(rig.root, "moved")]);
+    rmSync(join(rig.root, "away"));
+    chmodSync(join(rig.root, "made"), 0o600);
+    chmodSync(join(rig.root, "made"), 0o640);
+    for (const action of [rig.undo, rig.redo, rig.undo]) {
+      expect(await action({ target: { turn: first } })).toMatchObject({ outcome: "done" });
+    }
+    expect(readTree(rig.root)).toEqual(new Map([["a", expect.stringContaining("644 MA==")]]));
   });
 
   test("a file of theirs in a folder of the agent's keeps the folder", async () => {

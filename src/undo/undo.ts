@@ -3,11 +3,12 @@
  * path that somebody else has changed since is a conflict; by default one conflict means that nothing is changed at all.
  */
 
+import { defined } from "#base";
 import { type CallId, ReasonError, type ReplyOf, type SessionId, type TurnId } from "#protocol";
 import type { RestorePort } from "#world";
 import type { ChangeSet, OpenCall, UncoveredPath } from "./change-set.ts";
 import { carryOut, describeStep } from "./restore.ts";
-import { type Conflict, type Direction, planRestore } from "./restore-plan.ts";
+import { type Conflict, type Direction, planRestore, type RestoreStep, writtenAtOf } from "./restore-plan.ts";
 import type { WorkspaceUndo } from "./workspace-undo.ts";
 
 export type UndoTarget = { readonly call: CallId } | { readonly turn: TurnId } | "last";
@@ -50,7 +51,11 @@ async function restore(action: Direction, request: UndoRequest): Promise<UndoRep
   const result = refused || dryRun ? { restored: plan.steps, failed: [] } : await carryOut(workspace, port, plan);
   // With a failure it stays as it was, so that the same command finishes the job.
   const isEffective = plan.steps.length > 0 || conflicts.length === 0;
-  if (!refused && !dryRun && result.failed.length === 0 && isEffective) mark(workspace, chosen, action);
+  if (!refused && !dryRun) {
+    const written = withRestored(chosen, await restoredAt(port, result.restored));
+    if (result.failed.length === 0 && isEffective) mark(workspace, written, action);
+    else for (const set of written) workspace.save(set);
+  }
   const isWhole = result.failed.length === 0 && conflicts.length === 0;
   return {
     action,
@@ -112,6 +117,24 @@ function mark(workspace: WorkspaceUndo, sets: readonly ChangeSet[], action: Dire
   const latest = Math.max(0, ...workspace.read().sets.map(({ undoneAt }) => undoneAt ?? 0));
   const undoneAt = Math.max(workspace.now(), latest + 1);
   for (const { undoneAt: _, ...set } of sets) workspace.save(action === "undo" ? { ...set, undoneAt } : set);
+}
+
+/** When each file and link that was put back was written. */
+async function restoredAt(port: RestorePort, steps: readonly RestoreStep[]): Promise<ReadonlyMap<string, string>> {
+  const times = new Map<string, string>();
+  for (const { path, target } of steps) {
+    const at = target === null ? undefined : writtenAtOf(await port.inspect(path, 0).catch(() => undefined));
+    if (at !== undefined) times.set(path, at);
+  }
+  return times;
+}
+
+/** So that the next undo knows what this one has written from what somebody else has. */
+function withRestored(sets: readonly ChangeSet[], times: ReadonlyMap<string, string>): readonly ChangeSet[] {
+  return sets.map((set) => ({
+    ...set,
+    files: set.files.map((change) => ({ ...change, ...defined({ restoredAt: times.get(change.path) }) })),
+  }));
 }
 
 function ofTarget(sets: readonly ChangeSet[], target: Exclude<UndoTarget, "last">): readonly ChangeSet[] {

@@ -9,7 +9,7 @@ import type { Tool, ToolCall } from "#engine";
 import type { SessionId } from "#protocol";
 import { makePrivateDirectory } from "#world";
 import { loadBaseline, saveBaseline } from "./baseline.ts";
-import type { ChangeSet, OpenCall } from "./change-set.ts";
+import type { ChangeSet, FileChange, OpenCall, RewrittenPath } from "./change-set.ts";
 import { type ContentStore, createContentStore } from "./content-store.ts";
 import type { Seal } from "./seal.ts";
 import { createSetLog } from "./set-log.ts";
@@ -145,6 +145,18 @@ export function openWorkspaceUndo({
     if (setCount > limits.maxSets) makeRoom(0);
   }
 
+  /** What a call of the agent wrote again as it was stays its own, so that undo does not take it for somebody else's. */
+  function followRewritten(rewritten: readonly RewrittenPath[]): void {
+    const left = new Map(rewritten.map((one) => [one.path, one]));
+    // Only in the newest set: the one before it has the time that the newest has found.
+    for (const set of log.read().sets.toReversed()) {
+      const files = set.files.map((change) => followed(change, left.get(change.path)));
+      const moved = files.filter((change, index) => change !== set.files[index]);
+      for (const { path } of moved) left.delete(path);
+      if (moved.length > 0) log.save({ ...set, files });
+    }
+  }
+
   function tracker(): CallTracker {
     const { maxEntries, maxFileBytes } = limits;
     const taker = createSnapshotTaker({ root, never, maxEntries, maxFileBytes, keep });
@@ -169,7 +181,8 @@ export function openWorkspaceUndo({
         return {
           async finish() {
             const after = await take(paths, before);
-            const changes = compareSnapshots(before, after, (hash) => contents.has(hash));
+            const { rewritten, ...changes } = compareSnapshots(before, after, (hash) => contents.has(hash));
+            if (rewritten.length > 0) followRewritten(rewritten);
             if (changes.files.length === 0 && changes.uncovered.length === 0) {
               log.dismiss(facts);
               return undefined;
@@ -194,6 +207,12 @@ export function openWorkspaceUndo({
     nameOf: (content) => seal.name(content),
     now: () => clock.now(),
   };
+}
+
+function followed(change: FileChange, again: RewrittenPath | undefined): FileChange {
+  if (again === undefined) return change;
+  if (change.restoredAt === again.foundAt) return { ...change, restoredAt: again.leftAt };
+  return change.leftAt === again.foundAt ? { ...change, leftAt: again.leftAt } : change;
 }
 
 /** What only saves time is not worth a call: a disk that does not take it refuses what matters by itself. */

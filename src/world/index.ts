@@ -5,6 +5,13 @@ export { hasNoRoom } from "./disk-room.ts";
 export { type FileLock, retryWaitMs, tryFileLock, withFileLock } from "./file-lock.ts";
 export { createHiddenFiles } from "./hidden-files.ts";
 export { homeFolders } from "./home-folders.ts";
+export {
+  type KeychainCommand,
+  type KeychainItem,
+  keychainProgram,
+  keychainSession,
+  lookedUp,
+} from "./keychain-program.ts";
 export { createOwner, isAlive, LEASE_MS } from "./lease.ts";
 export { makeFolder } from "./make-folder.ts";
 export { createModelConnections, proxyVariables } from "./model-connections.ts";
@@ -26,6 +33,7 @@ export {
   createProcesses,
   type DetachedProcess,
   type OwnProcess,
+  runAndWait,
   startDetached,
   startOwnProcess,
   startPiped,

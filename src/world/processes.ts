@@ -274,6 +274,40 @@ function untrack(group: ProcessGroup): void {
   if (running.size === 0) process.off("exit", killAll);
 }
 
+/**
+ * Runs a program of the system to its end while this process does nothing else: for the key without which nothing can begin. What
+ * it prints is the result, or why there is none.
+ */
+export function runAndWait(options: {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly stdin?: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** What it is given besides the allowlisted variables of `env`. */
+  readonly added: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+}): { readonly out: Buffer } | { readonly problem: string } {
+  const { spawnSync } = process.getBuiltinModule("node:child_process");
+  const { file, args, stdin = "", timeoutMs } = options;
+  const { error, status, signal, stdout, stderr } = spawnSync(file, [...args], {
+    cwd: "/",
+    env: childEnvironment(options.env, process.cwd(), options.added),
+    input: stdin,
+    timeout: timeoutMs,
+    maxBuffer: options.maxBytes,
+    stdio: ["pipe", "pipe", "pipe", ...coveredDescriptors()],
+    windowsHide: true,
+  });
+  if (error !== undefined) {
+    if (errnoOf(error) === "ETIMEDOUT") return { problem: `${file} did not end within ${timeoutMs} ms` };
+    return { problem: errnoOf(error) === "ENOENT" ? `the program ${file} does not exist` : messageOf(error) };
+  }
+  if (status === 0) return { out: stdout };
+  const said = stderr.toString("utf8").trim().split("\n")[0] ?? "";
+  return { problem: `${file} ended with ${status ?? signal}${said === "" ? "" : `: ${said}`}` };
+}
+
 export interface DetachedProcess {
   readonly pid: number | undefined;
   /** Undefined while it runs; null when a signal ended it or it could not be started. */

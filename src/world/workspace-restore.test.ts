@@ -27,9 +27,14 @@ test("inspects each kind of entry without following a link", async () => {
   symlinkSync("file.txt", join(root, "a/link"));
   chmodSync(join(root, "a"), 0o750);
   const port = createWorkspaceRestore(root);
-  expect(await port.inspect("a/file.txt", 7)).toEqual({ kind: "file", mode: 0o640, content: CONTENT });
-  expect(await port.inspect("a/file.txt", 6)).toEqual({ kind: "file", mode: 0o640 });
-  expect(await port.inspect("a/link", 100)).toEqual({ kind: "symlink", target: "file.txt" });
+  const { mtimeNs } = lstatSync(join(root, "a/file.txt"), { bigint: true });
+  expect(await port.inspect("a/file.txt", 7)).toEqual({ kind: "file", mode: 0o640, mtimeNs, content: CONTENT });
+  expect(await port.inspect("a/file.txt", 6)).toEqual({ kind: "file", mode: 0o640, mtimeNs });
+  expect(await port.inspect("a/link", 100)).toEqual({
+    kind: "symlink",
+    target: "file.txt",
+    mtimeNs: expect.any(BigInt),
+  });
   expect(await port.inspect("a", 100)).toEqual({ kind: "directory", mode: 0o750 });
   expect(await port.inspect("a/none", 100)).toBeUndefined();
   expect(await port.inspect("a/file.txt/below", 100)).toBeUndefined();

@@ -31,8 +31,8 @@ const MAX_NAMES = 100_000;
 
 /** What is at a path now. `content` is absent when the file is larger than asked for or may not be read. */
 export type PresentEntry =
-  | { readonly kind: "file"; readonly mode: number; readonly content?: Uint8Array }
-  | { readonly kind: "symlink"; readonly target: string }
+  | { readonly kind: "file"; readonly mode: number; readonly mtimeNs: bigint; readonly content?: Uint8Array }
+  | { readonly kind: "symlink"; readonly target: string; readonly mtimeNs: bigint }
   | { readonly kind: "directory"; readonly mode: number }
   | { readonly kind: "other" };
 
@@ -173,20 +173,21 @@ function checked(path: string): string {
 
 async function inspectEntry(parent: WorkspaceDirectory, name: string, maxBytes: number): Promise<PresentEntry> {
   const path = parent.entry(name);
-  const info = await lstat(path);
-  if (info.isSymbolicLink()) return { kind: "symlink", target: await readlink(path) };
-  if (info.isDirectory()) return { kind: "directory", mode: info.mode & MODE_BITS };
+  const info = await lstat(path, { bigint: true });
+  const { mtimeNs } = info;
+  if (info.isSymbolicLink()) return { kind: "symlink", target: await readlink(path), mtimeNs };
+  const mode = Number(info.mode) & MODE_BITS;
+  if (info.isDirectory()) return { kind: "directory", mode };
   if (!info.isFile()) return { kind: "other" };
-  const mode = info.mode & MODE_BITS;
-  if (info.size > maxBytes) return { kind: "file", mode };
+  if (info.size > maxBytes) return { kind: "file", mode, mtimeNs };
   const handle = await open(path, READ_FLAGS).catch((error: unknown) => {
     if (errnoOf(error) === "EACCES") return undefined;
     throw errnoOf(error) === "ELOOP" ? new SwappedPath(path) : error;
   });
-  if (handle === undefined) return { kind: "file", mode };
+  if (handle === undefined) return { kind: "file", mode, mtimeNs };
   await parent.check(name, handle);
   try {
-    return { kind: "file", mode, content: await handle.readFile() };
+    return { kind: "file", mode, mtimeNs, content: await handle.readFile() };
   } finally {
     await handle.close();
   }

@@ -78,6 +78,27 @@ describe("harness attach", () => {
     expect(await first.exit).toBe(0);
   });
 
+  test("--continue of a session that the daemon has open goes on there; with a prompt it says what to do", async () => {
+    const home = createCliHome();
+    await startDaemon(home);
+    const first = openCliTerminal(home, []);
+    const [id = ""] = /sess_\w+/.exec(await first.see("/help for help")) ?? [];
+    await first.see("› ");
+    first.type(`hello${ENTER}`);
+    await first.see("Nothing to do.");
+    const second = openCliTerminal(home, ["--continue"]);
+    await second.see(`${id} is open in the daemon: it goes on there`);
+    await second.see("attached on unix:");
+    await second.see("› ");
+    second.type(`anything else?${ENTER}`);
+    await first.see("anything else?");
+    await second.see("Nothing to do.");
+    const refused = await runCli(home, ["run", "--continue", "-m", "scripted:./shared.yaml", "more"]);
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining(`harness attach ${id}`) });
+    second.type(CTRL_D);
+    expect(await second.exit).toBe(0);
+  });
+
   test("either may queue, steer and cancel; the list leads to other sessions", async () => {
     const home = createCliHome();
     await startDaemon(home, "--allow", "Bash(*)");
@@ -95,6 +116,7 @@ describe("harness attach", () => {
     await Promise.all([first.see("told meanwhile: and dream"), second.see("told meanwhile: and dream")]);
     second.type(CTRL_C);
     await Promise.all([first.see("Cancelled."), second.see("Cancelled.")]);
+    await Promise.all([first.see("2 queued inputs still wait"), second.see("2 queued inputs still wait")]);
     await Promise.all([first.see("This came from the queue."), second.see("This came from the queue.")]);
     const other = openCliTerminal(home, ["attach", "--new", "--model", "scripted:./shared.yaml"]);
     const shown = await other.see("/help for help");

@@ -17,7 +17,7 @@ import { type SessionId, SessionId as SessionIds } from "#protocol";
 import { machineKey } from "#stores";
 import { openDatabase } from "../../src/stores/sqlite/driver.ts";
 import { callCli } from "../fakes/cli-call.ts";
-import { type CliHome, createCliHome, runCli } from "../fakes/cli-process.ts";
+import { type CliHome, createCliHome, offlineModel, runCli } from "../fakes/cli-process.ts";
 import { createManualClock } from "../fakes/manual-clock.ts";
 
 const clock = createManualClock();
@@ -26,7 +26,7 @@ let session: SessionId;
 let database: string;
 
 beforeEach(async () => {
-  home = createCliHome();
+  home = createCliHome(offlineModel);
   database = join(home.env.XDG_DATA_HOME ?? "", "harness", "sessions.db");
   const { out } = await callCli(home, ["run", "--json", "hello"]);
   const id = /"session":"(sess_\w+)"/.exec(out)?.[1] ?? "";

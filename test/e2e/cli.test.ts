@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { parseEvent } from "#protocol/schemas";
 import { callCli } from "../fakes/cli-call.ts";
-import { type CliHome, createCliHome, finish, runCli, startCli } from "../fakes/cli-process.ts";
+import { type CliHome, createCliHome, finish, openCliTerminal, runCli, startCli } from "../fakes/cli-process.ts";
 import { launcher } from "../fakes/launcher.ts";
 import { processesWith } from "../fakes/marked-processes.ts";
 import { type MockProviderServer, startMockProvider } from "../fakes/mock-provider-server.ts";
@@ -35,10 +35,16 @@ retry = { max_retries = 0 }
 }
 
 describe("without a model and a key", () => {
-  test("run answers offline and says how to set a model", async () => {
-    const { code, out, err } = await runCli(home, ["run", "hello"]);
-    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining("offline") });
-    expect(err).toContain("ANTHROPIC_API_KEY");
+  test("run without a terminal refuses and says what to do; on a terminal the offline model answers", async () => {
+    const refused = await runCli(home, ["run", "hello"]);
+    expect(refused).toMatchObject({ code: 2, out: "", err: expect.stringContaining("ModelNotConfigured") });
+    expect(refused.err).toContain("ANTHROPIC_API_KEY");
+    expect(refused.err).toContain("--model scripted:offline");
+    const named = await runCli(home, ["run", "--model", "scripted:offline", "hello"]);
+    expect(named).toMatchObject({ code: 0, out: expect.stringContaining("offline") });
+    const terminal = openCliTerminal(home, ["run", "hello"]);
+    await terminal.see("No model is configured");
+    expect(await terminal.exit).toBe(0);
   });
 
   test("demo plays a turn in a scratch folder under rules that it prints, and exits 0", async () => {
@@ -140,9 +146,9 @@ describe("usage", () => {
     [["run", "--model", "anthropic:x", "hi"], "ANTHROPIC_API_KEY"],
     [["run", "--model", "scripted:missing.yaml", "hi"], "missing.yaml"],
     [["run", "--config", "missing.toml", "hi"], "missing.toml"],
-    [["run", "--allow", "Bash(", "hi"], "--allow"],
+    [["run", "-m", "scripted:offline", "--allow", "Bash(", "hi"], "--allow"],
     [["run", "--output-schema", "missing.json", "hi"], "missing.json"],
-    [["run", "--cwd", "missing", "hi"], "missing"],
+    [["run", "-m", "scripted:offline", "--cwd", "missing", "hi"], "missing"],
     [["models", "nobody"], "Providers:"],
     [["undo", "--cwd", "missing"], "there is no folder"],
     [["sandbox", "check", "--cwd", "missing"], "there is no folder"],
@@ -172,7 +178,7 @@ describe("usage", () => {
 
   test("an unknown key warns with the nearest one and does not stop", async () => {
     home.configure("max_stepz = 5\n");
-    const { code, err } = await callCli(home, ["run", "hello"]);
+    const { code, err } = await callCli(home, ["run", "-m", "scripted:offline", "hello"]);
     expect(code).toBe(0);
     expect(err).toMatch(/config\.toml:1: unknown key "max_stepz" is ignored\. Did you mean "max_steps"\?/);
   });

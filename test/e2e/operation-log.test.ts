@@ -2,7 +2,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { ackProject } from "../fakes/ack-project.ts";
 import { type CliHome, createCliHome, runCli } from "../fakes/cli-process.ts";
+import { goodCase } from "../fakes/eval-rig.ts";
 
 const OFFLINE = ["--model", "scripted:offline", "--store", "memory"];
 
@@ -25,6 +27,19 @@ test("run writes its turns into the log, and prints nothing of it", async () => 
   expect(logged(home)).toEqual(
     expect.arrayContaining([
       expect.objectContaining({ component: "engine", msg: "turn began" }),
+      expect.objectContaining({ component: "engine", msg: "turn ended", outcome: "answered" }),
+    ]),
+  );
+});
+
+test("eval writes the turns of its cases into the log", async () => {
+  const home = createCliHome();
+  home.put("evals/testdata/well.yaml", goodCase);
+  await ackProject(home);
+  expect(await runCli(home, ["eval"])).toMatchObject({ code: 0 });
+  expect(logged(home)).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ component: "engine", msg: "turn began", model: "scripted:good" }),
       expect.objectContaining({ component: "engine", msg: "turn ended", outcome: "answered" }),
     ]),
   );

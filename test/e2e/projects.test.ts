@@ -68,7 +68,9 @@ describe("from nothing to a running project", () => {
     const tools = await runCli(home, ["tools"]);
     await ackProject(home);
     expect(tools.out).toMatch(/^greet +yes +\.harness\/tools\/greet\.md:\d+ +name +Greet somebody by name\.$/m);
-    expect(await runCli(home, ["run", "--config", "harness.md", "--stream", "hello"])).toMatchObject({
+    expect(
+      await runCli(home, ["run", "--config", "harness.md", "-m", "scripted:offline", "--stream", "hello"]),
+    ).toMatchObject({
       code: 0,
       out: expect.stringContaining("offline"),
     });
@@ -81,7 +83,7 @@ describe("from nothing to a running project", () => {
       code: 0,
       out: expect.stringContaining("2 tools, 1 hook,"),
     });
-    expect(await callCli(there, ["run", "hello"])).toMatchObject({ code: 0 });
+    expect(await callCli(there, ["run", "-m", "scripted:offline", "hello"])).toMatchObject({ code: 0 });
   });
 });
 

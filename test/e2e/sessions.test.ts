@@ -6,7 +6,7 @@ import type { EventDraft } from "#engine";
 import { SessionId } from "#protocol";
 import { parseEvent } from "#protocol/schemas";
 import { callCli } from "../fakes/cli-call.ts";
-import { type CliHome, createCliHome, openCliTerminal, runCli } from "../fakes/cli-process.ts";
+import { type CliHome, createCliHome, offlineModel, openCliTerminal, runCli } from "../fakes/cli-process.ts";
 import { exportedSession } from "../fakes/exported-session.ts";
 import { sessionStarted, turnDrafts, twoTurns } from "../fakes/session-drafts.ts";
 
@@ -22,7 +22,7 @@ otherwise: [{tool: exec, args: {command: "printf two > a.txt"}}]
 
 let home: CliHome;
 beforeEach(() => {
-  home = createCliHome();
+  home = createCliHome(offlineModel);
 });
 
 const sessions = (...args: string[]) => callCli(home, ["sessions", ...args]);
@@ -133,7 +133,7 @@ describe("moving", () => {
 
 describe("looking after the log", () => {
   test("doctor finds nothing wrong with a fresh log, and says what is wrong with a damaged one", async () => {
-    const home = createCliHome();
+    const home = createCliHome(offlineModel);
     await callCli(home, ["run", "hello"]);
     expect(await callCli(home, ["sessions", "doctor"])).toMatchObject({
       code: 0,
@@ -150,7 +150,7 @@ describe("looking after the log", () => {
   });
 
   test("rekey changes the key file, and the sessions and what undo keeps are still there", async () => {
-    const home = createCliHome();
+    const home = createCliHome(offlineModel);
     home.put("writing.yaml", WRITING);
     home.put("a.txt", "one");
     await callCli(home, ["run", "--model", "scripted:./writing.yaml", "--auto-approve", "hello"]);
@@ -170,7 +170,7 @@ describe("looking after the log", () => {
   });
 
   test("a torn end of a readable log is repaired and told, once", async () => {
-    const home = createCliHome();
+    const home = createCliHome(offlineModel);
     const readable = ["run", "--store", "jsonl"];
     const first = await callCli(home, [...readable, "--json", "hello"]);
     const { session } = JSON.parse(first.out.slice(0, first.out.indexOf("\n"))) as { session: string };
@@ -182,7 +182,7 @@ describe("looking after the log", () => {
   });
 
   test.each(["sqlite", "jsonl"])("--resume takes the beginning of an id, as other commands do (%s)", async (store) => {
-    const home = createCliHome();
+    const home = createCliHome(offlineModel);
     const run = ["run", "--store", store, "--json"];
     const sessionOf = (out: string) => /"session":"(sess_\w+)"/.exec(out)?.[1];
     const session = sessionOf((await callCli(home, [...run, "hello"])).out);
@@ -195,7 +195,7 @@ describe("looking after the log", () => {
   });
 
   test("content goes when its time is over, and the session can still be read", async () => {
-    const home = createCliHome();
+    const home = createCliHome(offlineModel);
     home.configure("[retention]\ncontent_days = 0.0000001\n");
     await callCli(home, ["run", "a secret question"]);
     expect(await callCli(home, ["sessions", "expire"])).toMatchObject({ code: 0 });

@@ -289,7 +289,7 @@ describe("a terminal", () => {
     expect(await second.exit).toBe(0);
   });
 
-  test("what is typed during a turn waits for its end", async () => {
+  test("what is typed during a turn waits for its end, and is not sent when the turn is cancelled", async () => {
     const home = createCliHome();
     home.put("touching.yaml", SCENARIO);
     const terminal = openCliTerminal(home, ["run", "--model", "scripted:./touching.yaml", "--allow", "Bash"]);
@@ -298,10 +298,41 @@ describe("a terminal", () => {
     await terminal.see("● Bash");
     terminal.type(`hello${ENTER}`);
     await terminal.see("queued: hello");
+    terminal.type(`/help${ENTER}`);
+    await terminal.see("queued: /help");
     terminal.type(CTRL_C);
+    await terminal.see("Not sent: hello");
+    await terminal.see("Not sent: /help");
     await terminal.see("Cancelled.");
-    await terminal.see("Nothing to do.");
+    await terminal.see("› ");
+    terminal.type(`tell me${ENTER}`);
+    expect(await terminal.see("Nothing to do.")).not.toContain("Lists these words");
     terminal.type(`/quit${ENTER}`);
+    expect(await terminal.exit).toBe(0);
+    const { out } = await runCli(home, ["sessions", "list", "--json"]);
+    const [id = ""] = /sess_\w+/.exec(out) ?? [];
+    const { out: events } = await runCli(home, ["sessions", "export", id]);
+    const inputs = events.split("\n").filter((line) => line.includes('"kind":"TurnStarted"'));
+    expect(inputs.map((line) => /"text":"([^"]*)"/.exec(line)?.[1])).toEqual(["sleep", "tell me"]);
+  });
+
+  test("what is typed during a turn runs when the turn has ended by itself", async () => {
+    const home = createCliHome();
+    const wait = "until [ -e go ]; do sleep 0.05; done";
+    home.put(
+      "short.yaml",
+      `name: short\nrules: [{when: {tool: exec}, reply: [{text: Slept.}]}, {when: {input: nap}, reply: [{tool: exec, args: {command: "${wait}"}}]}]\notherwise: [{text: Nothing to do.}]\n`,
+    );
+    const terminal = openCliTerminal(home, ["run", "--model", "scripted:./short.yaml", "--allow", "Bash"]);
+    await terminal.see("› ");
+    terminal.type(`nap${ENTER}`);
+    await terminal.see("● Bash");
+    terminal.type(`hello${ENTER}`);
+    await terminal.see("queued: hello");
+    home.put("go", "");
+    await terminal.see("Slept.");
+    await terminal.see("Nothing to do.");
+    terminal.type(CTRL_D);
     expect(await terminal.exit).toBe(0);
   });
 

@@ -5,11 +5,11 @@ import { stripVTControlCharacters } from "node:util";
 import { beforeEach, describe, expect, test } from "vitest";
 import { ackProject } from "../fakes/ack-project.ts";
 import { callCli } from "../fakes/cli-call.ts";
-import { type CliHome, createCliHome, openCliTerminal, runCli, startCli } from "../fakes/cli-process.ts";
+import { type CliHome, createCliHome, offlineModel, openCliTerminal, runCli, startCli } from "../fakes/cli-process.ts";
 
 let home: CliHome;
 beforeEach(() => {
-  home = createCliHome();
+  home = createCliHome(offlineModel);
 });
 
 const SAYS = (text: string): string => `name: s\nrules: []\notherwise: [{ text: ${text} }]\n`;

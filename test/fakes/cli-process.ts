@@ -24,6 +24,9 @@ export interface CliResult {
   readonly err: string;
 }
 
+/** For a home whose sessions need no model of a vendor: without a key and a terminal `run` wants one named. */
+export const offlineModel = { HARNESS_MODEL: "scripted:offline" };
+
 export function createCliHome(extraEnv: Readonly<Record<string, string>> = {}): CliHome {
   const home = realpathSync(mkdtempSync(join(tmpdir(), "harness-cli-")));
   onTestFinished(() => {

@@ -2,7 +2,17 @@
  * Random sequences of what an agent does to a workspace, with somebody else at work in the same folders, and the checks
  * that undo has to pass after each: all of the agent's changes gone, all of the others' left alone.
  */
-import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join, posix } from "node:path";
 import { ReasonError } from "#protocol";
 import { createUndoRig, readTree, type UndoRig } from "./undo-rig.ts";
@@ -159,19 +169,17 @@ async function refusesOverHumanEdit(rig: UndoRig, random: Random): Promise<void>
   const path = changed[random(Math.max(1, changed.length))]?.path;
   if (path === undefined) return;
   const file = join(rig.root, path);
-  const [content, mode] = [readFileSync(file), lstatSync(file).mode & 0o7777];
-  chmodSync(file, 0o600);
+  const aside = join(rig.root, "..", "aside");
+  renameSync(file, aside);
   writeFileSync(file, "edited by a person");
-  chmodSync(file, mode);
+  chmodSync(file, lstatSync(aside).mode & 0o7777);
   const before = readTree(rig.root);
   const report = await rig.undo();
   if (report.outcome !== "refused" || !report.conflicts.some((conflict) => conflict.path === path)) {
     throw new Error(`undo went over an edit of ${path}: ${JSON.stringify(report)}`);
   }
   if (!sameTree(readTree(rig.root), before)) throw new Error(`undo was refused over ${path} and changed something`);
-  chmodSync(file, 0o600);
-  writeFileSync(file, content);
-  chmodSync(file, mode);
+  renameSync(aside, file);
 }
 
 /** Until there is nothing left; every step must be complete. */
