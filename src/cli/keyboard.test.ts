@@ -55,7 +55,7 @@ describe("an answer", () => {
     await pass(299);
     expect(shown()).not.toContain("[o] [d]");
     await pass(1);
-    expect(shown()).toContain("was dropped.)\n[o] [d]\n");
+    expect(shown()).toContain("were dropped.)\n[o] [d]\n");
     await type(`d${ENTER}`);
     await pass(50);
     expect(await answer).toEqual({ kind: "line", text: "d" });

@@ -65,7 +65,7 @@ const CTRL_Z = "\u001a";
 const BACKSPACE = "\u007f";
 const ENDS_A_LINE = ["\r", CTRL_C, CTRL_D, CTRL_Z];
 const ENDS_A_SECRET = `\r\n${CTRL_C}${CTRL_D}`;
-const DROPPED = "  (What was typed before the question was on the screen was dropped.)\n";
+const DROPPED = "  (Keys that you typed before the question appeared were dropped.)\n";
 
 export function createKeyboard(parts: KeyboardParts): Keyboard {
   const { stdin, stderr, interactive, clock, interrupt, onReading } = parts;

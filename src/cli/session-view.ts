@@ -187,7 +187,7 @@ export function openSessionView(options: SessionViewOptions): SessionView {
   async function follow(): Promise<void> {
     const onConnection = (state: "connected" | "lost"): void => {
       renderer.finishLine();
-      const news = state === "lost" ? "The connection is gone; trying again." : "Connected again; nothing was missed.";
+      const news = state === "lost" ? "The connection was lost; reconnecting." : "Reconnected; nothing was missed.";
       terminal.err(`${paint(terminal, "yellow", news)}\n`);
     };
     try {

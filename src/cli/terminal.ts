@@ -169,7 +169,7 @@ export function createTerminal(
     const { texts = [], leftOut = 0 } = held ?? {};
     held = undefined;
     for (const [stream, text] of texts) write(stream, text);
-    if (leftOut > 0) write(stderr, `\n… ${leftOut} characters were written during the question and are left out.\n`);
+    if (leftOut > 0) write(stderr, `\n… ${leftOut} characters of output during the question were left out.\n`);
   }
   const screen: QuestionScreen = {
     show: (text) => void stderr.write(text),

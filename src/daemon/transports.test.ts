@@ -8,6 +8,6 @@ it("takes an address without a wire as one of HTTP, and writes it as it was give
 });
 
 it("refuses a wire that is not in the table, by its name", () => {
-  const refusal = { reason: "UsageInvalid", message: expect.stringContaining("no wire 'smoke'; there is http") };
+  const refusal = { reason: "UsageInvalid", message: expect.stringContaining("no wire 'smoke'; available: http") };
   expect(() => parseDaemonAddress("smoke+unix:/run/a.sock")).toThrow(expect.objectContaining(refusal));
 });

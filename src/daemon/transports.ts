@@ -47,7 +47,7 @@ export function parseDaemonAddress(text: string): DaemonAddress {
   const wire = transportNames.find((known) => known === name);
   if (wire !== undefined) return { ...parseListenAddress(address), wire };
   throw new ReasonError("UsageInvalid", {
-    detail: `${text}: there is no wire '${name}'; there is ${transportNames.join(", ")}`,
+    detail: `${text}: there is no wire '${name}'; available: ${transportNames.join(", ")}`,
   });
 }
 

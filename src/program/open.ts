@@ -26,7 +26,7 @@ import { configFile, loadConfig } from "./user-config-file.ts";
 const TERMINAL_ANSWER_MS = 24 * 60 * 60 * 1000;
 
 const AUTO_APPROVE_TEXT =
-  "every permission request is approved without asking. Deny rules, plan mode and the sandbox still hold; changes of steering files still ask.";
+  "every permission request is approved without asking. Deny rules, plan mode and the sandbox still apply, and changes to steering files still ask.";
 
 export interface OpenOptions {
   readonly flags: RunFlags & LogFlags;

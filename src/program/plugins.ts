@@ -26,7 +26,7 @@ export function registerPlugins(plugins: readonly Plugin[], control: () => Contr
       addToolSource: (source) => void extensions.toolSources.push(source),
       addProvider(provider) {
         if (extensions.providers.some(({ name }) => name === provider.name)) {
-          conflict(`the provider '${provider.name}' is registered already`);
+          conflict(`the provider '${provider.name}' is already registered`);
         }
         extensions.providers.push(provider);
       },

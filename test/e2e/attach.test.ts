@@ -171,9 +171,9 @@ describe("harness attach", () => {
     const gone = finish(daemon);
     daemon.kill("SIGKILL");
     await gone;
-    await terminal.see("The connection is gone; trying again.");
+    await terminal.see("The connection was lost; reconnecting.");
     await startDaemon(home);
-    await terminal.see("Connected again; nothing was missed.");
+    await terminal.see("Reconnected; nothing was missed.");
     terminal.type(`two${ENTER}`);
     await terminal.see("Nothing to do.");
     await leave(terminal);
@@ -201,8 +201,8 @@ describe("harness attach", () => {
     await terminal.see("two");
     process.kill(first, "SIGKILL");
     terminal.type(`/queue later${ENTER}`);
-    await terminal.see("The daemon was killed: starting it again.");
-    await terminal.see("Connected again; nothing was missed.");
+    await terminal.see("The daemon was killed; restarting it.");
+    await terminal.see("Reconnected; nothing was missed.");
     await terminal.see("This came from the queue.");
     const second = await home.status();
     expect(second).toMatchObject({ state: "running" });
@@ -212,7 +212,7 @@ describe("harness attach", () => {
     await terminal.see("› ");
     terminal.type("thr");
     process.kill(second.pid ?? 0, "SIGKILL");
-    await terminal.see("Connected again; nothing was missed.");
+    await terminal.see("Reconnected; nothing was missed.");
     terminal.type(`ee${ENTER}`);
     await terminal.see("Nothing to do.");
     await leave(terminal);

@@ -133,7 +133,7 @@ describe("usage", () => {
     [["run", "--modle", "x", "hi"], "UsageInvalid: unknown option"],
     [["run", "--max-steps", "0", "hi"], "positive whole number"],
     [["run", "--store", "cloud", "hi"], "Allowed choices are"],
-    [["run", ""], "the prompt is empty"],
+    [["run", ""], "the prompt is empty: say what the agent should do"],
     [["run"], "no prompt"],
     [["run", "--model", "gpt", "hi"], "write provider:name"],
     [["run", "--model", "opnai:x", "hi"], "Did you mean 'openai:x'?"],

@@ -235,7 +235,7 @@ describe("harness daemon", () => {
     const { code, err } = await runCli(home, ["daemon", "start"]);
     expect({ code, err }).toEqual({
       code: 1,
-      err: "✗ DaemonFailed: The daemon cannot be used: it ended with 3 and printed nothing. See what is wrong here with: harness doctor.\n",
+      err: "✗ DaemonFailed: The daemon cannot be used: it ended with 3 and printed nothing. To find out what is wrong: harness doctor.\n",
     });
   });
 

@@ -409,7 +409,7 @@ describe("serve", () => {
 
   test("works on a terminal too: lines are prompts, and nobody is asked", async () => {
     const terminal = openCliTerminal(home, ["serve", "--source", "stdin"]);
-    await terminal.see("one prompt a line");
+    await terminal.see("one prompt per line");
     terminal.type("thanks\n");
     await terminal.see("You are welcome.");
     terminal.type("\u0003");

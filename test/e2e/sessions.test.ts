@@ -114,7 +114,7 @@ describe("moving", () => {
   test("delete asks on a terminal", async () => {
     await put(FIRST, twoTurns("x"));
     const terminal = openCliTerminal(home, ["sessions", "delete", FIRST]);
-    await terminal.see("15 events for good? [y/N]");
+    await terminal.see("15 events permanently? [y/N]");
     terminal.type("n\r");
     await terminal.see("Nothing was deleted.");
     expect(await terminal.exit).toBe(1);

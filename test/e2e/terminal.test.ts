@@ -133,7 +133,7 @@ describe("a terminal", () => {
     const terminal = openCliTerminal(home, ["run", "--model", "scripted:./touching.yaml", "touch it"]);
     terminal.type(`o${ENTER}o${ENTER}o`);
     await terminal.see("Bash wants to run:");
-    await terminal.see("(What was typed before the question was on the screen was dropped.)");
+    await terminal.see("(Keys that you typed before the question appeared were dropped.)");
     await terminal.see("[d] deny");
     expect(existsSync(join(home.workspace, "made.txt"))).toBe(false);
     terminal.type(`d${ENTER}`);

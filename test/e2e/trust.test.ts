@@ -58,7 +58,7 @@ describe("on a terminal", () => {
     await review.see("[q]uit > ");
     review.type("a");
     await review.see(".harness/hooks/h.md needs your ack");
-    await review.see("a script that runs by itself at events");
+    await review.see("a script that runs on events, without being called");
     await review.see("[q]uit > ");
     review.type("q");
     await review.see("Not acked:");
