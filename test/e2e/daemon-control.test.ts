@@ -38,7 +38,7 @@ describe("harness daemon", () => {
     const pid = await home.start("--listen", "127.0.0.1:0");
     const failed = await home.daemon("restart", "--listen", "nowhere");
     expect(failed).toMatchObject({ code: 2, err: expect.stringContaining("nowhere: write HOST:PORT") });
-    expect(failed.err).toContain("runs again with the flags that it had");
+    expect(failed.err).toContain("runs again with its previous flags");
     const { pid: now, state, health } = await home.status();
     expect(state).toBe("running");
     expect(now).not.toBe(pid);
@@ -54,7 +54,7 @@ describe("harness daemon", () => {
     expect(await home.start()).toBe(pid);
     expect(await home.daemon("start")).toMatchObject({
       err: "",
-      out: expect.stringContaining(`a daemon runs already (process ${pid})`),
+      out: expect.stringContaining(`a daemon is already running (process ${pid})`),
     });
     for (const json of [[], ["--json"]]) {
       const { err } = await home.daemon("start", "--max-steps", "3", ...json);

@@ -165,7 +165,7 @@ describe("validate", () => {
   test.each([
     [[], "harness init"],
     [["-c", "missing.md"], "missing.md"],
-    [["-c", "config.toml"], "no project file"],
+    [["-c", "config.toml"], "not a project file"],
     [["-c", "harness.txt"], ".md"],
     [["--watc"], "Did you mean --watch?"],
     [["extra"], "too many arguments"],

@@ -148,7 +148,7 @@ describe("a terminal", () => {
     const terminal = openCliTerminal(home, ["run", "--model", "scripted:./touching.yaml", "twice"]);
     await terminal.see("[d] deny");
     terminal.type(`o${ENTER}o${ENTER}o${ENTER}`);
-    await terminal.see("Several lines at once are no answer");
+    await terminal.see("Several lines at once are not an answer");
     await terminal.see("[d] deny");
     terminal.type(`o${ENTER}`);
     await terminal.see("touch made-too.txt");
