@@ -58,7 +58,7 @@ describe("harness daemon", () => {
     });
     for (const json of [[], ["--json"]]) {
       const { err } = await home.daemon("start", "--max-steps", "3", ...json);
-      expect(err).toContain("the flags given here do not count");
+      expect(err).toContain("It keeps the flags that it was started with.");
     }
     expect(await home.status()).toMatchObject({
       state: "running",
