@@ -194,11 +194,11 @@ describe("createHarness", () => {
 
   test.each([
     [{ maxTurn: 3 }, add, "createHarness has no option 'maxTurn'; did you mean 'maxTurns'?"],
-    [{ apiKey: "k" }, add, "it is unclear which provider 'apiKey' is for: set 'model' as well"],
+    [{ apiKey: "k" }, add, "'apiKey' does not say which provider it is for: also set 'model'"],
     [{}, add, "Set 'model' or 'apiKey', or a provider's key in 'env'."],
     [{}, { ...add, name: "a b" }, "the tool 'a b' needs a name"],
     [{}, { ...add, inputSchema: undefined }, "the tool 'add' needs inputSchema, the JSON Schema of an object"],
-    [{}, { ...add, execute: "x" }, "the tool 'add' needs execute(input, context), which is a function"],
+    [{}, { ...add, execute: "x" }, "the tool 'add' needs a function execute(input, context)"],
     [{}, { ...add, class: "safe" }, "the tool 'add' needs a class: read_only, mutating or sensitive"],
     [{}, null, "tools[0] is not an object"],
   ])("what is wrong is said in terms of the API: %j %j", async (config, tool, message) => {

@@ -115,7 +115,7 @@ const rows: readonly Row[] = [
     call: WRITE,
     settings: rule("allow", "fs.write"),
     before: (rig) => rig.submit({ kind: "EnterPlanMode" }),
-    what: /^Plan mode is on: Write changes things/,
+    what: /^Plan mode is on: Write can change things/,
     place: /\(built-in: plan-mode\)/,
     remedy: /To allow it, a person approves the plan/,
   },
@@ -173,7 +173,7 @@ const rows: readonly Row[] = [
         return rig.submit({ kind: "AnswerPermission", call_id, decision: "allow_once" });
       });
     },
-    what: /^Write was allowed, but what was allowed is not what is there now: file a\.txt/,
+    what: /^Write was allowed, but something changed after the approval: file a\.txt/,
     place: /\(built-in: approval-binding\)/,
     remedy: /To allow it, make the call again/,
   },

@@ -1,5 +1,6 @@
 /** Cassettes on disk: read whole, written whole or not at all. */
 import { open, readFile, stat, unlink } from "node:fs/promises";
+import { fileErrorText, messageOf } from "#base";
 import { ReasonError } from "#protocol";
 import { writePrivateFile } from "#world";
 import { parseCassette } from "./cassette-text.ts";
@@ -16,8 +17,8 @@ export async function readCassette(file: string): Promise<Cassette> {
     if (size > MAX_FILE_BYTES) throw new Error(`it has more than ${MAX_FILE_BYTES} bytes`);
     text = await readFile(file, "utf8");
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
-    throw new ReasonError("CassetteInvalid", { place: file, detail: `cannot be read: ${detail}` }, { cause: error });
+    const detail = fileErrorText(error, file) ?? `cannot be read: ${messageOf(error)}`;
+    throw new ReasonError("CassetteInvalid", { place: file, detail }, { cause: error });
   }
   return parseCassette(file, text);
 }

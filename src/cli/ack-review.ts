@@ -119,10 +119,10 @@ function keysFor({ isReadable, pages, unseen }: { isReadable: boolean; pages: nu
 }
 
 function changeText({ change, changed, acked }: WaitingFile): string {
-  if (change === "new") return "[new file] nobody has acked it here";
-  if (change === "removed") return "[removed] it was acked and is gone; a guard that is gone guards nothing";
+  if (change === "new") return "[new file] not acked on this machine yet";
+  if (change === "removed") return "[removed] you acked it, but it no longer exists; a removed guard protects nothing";
   const since = acked === undefined ? "" : ` since ${acked.at.slice(0, 10)}`;
-  if (changed === undefined) return `[changed${since}] the acked text was not kept: this is the whole file`;
+  if (changed === undefined) return `[changed${since}] the acked text was not saved, so this is the whole file`;
   const parts = changed.parts.length === 0 ? "" : ` (${changed.parts.join(", ").slice(0, MAX_PARTS_CHARS)})`;
   return `[changed${since}] ${changed.class}${parts}`;
 }

@@ -44,7 +44,7 @@ export async function ackCommand(ports: CliPorts, flags: AckFlags): Promise<Exit
   const trust = ownTrust(ports, survey.root);
   if (flags.yes === true && !trust.isOwnFolder) {
     const detail =
-      "--yes is for folders of your own below the configuration folder. Files of a project are reviewed one by one, without --yes";
+      "--yes is only for your own files below the configuration folder. Review the files of a project one by one, without --yes";
     throw new ReasonError("UsageInvalid", { detail });
   }
   const awaiting = trust.judge(survey.files);
@@ -119,11 +119,11 @@ function emitLockfile(
     writePrivateFile(path, lock, { durable: false, mode: LOCK_FILE_MODE });
   } catch (error) {
     const why = errnoOf(error) ?? messageOf(error);
-    const detail = `the lock file ${path} cannot be written (${why}): name a file in a folder that is there and that you can write to`;
+    const detail = `the lock file ${path} cannot be written (${why}): name a file in an existing folder that you can write to`;
     throw new ReasonError("UsageInvalid", { detail }, { cause: error });
   }
   terminal.err(
-    `Written: ${visibleLine(path)}. Hand it in with --lockfile or HARNESS_LOCKFILE; it is never read by itself.\n`,
+    `Written: ${visibleLine(path)}. Pass it with --lockfile or HARNESS_LOCKFILE; Harness does not read it otherwise.\n`,
   );
 }
 
@@ -157,9 +157,10 @@ export async function verifyAckCommand(ports: CliPorts, flags: VerifyAckFlags): 
     };
     terminal.out(`${JSON.stringify(report)}\n`);
   } else if (isGood && survey.files.length === 0) terminal.out(`There is no project in ${visibleLine(survey.root)}.\n`);
-  else if (isGood) terminal.out(`${filesOf(survey)} as ${survey.files.length === 1 ? "it was" : "they were"} acked.\n`);
+  else if (isGood)
+    terminal.out(`${filesOf(survey)} unchanged since ${survey.files.length === 1 ? "it was" : "they were"} acked.\n`);
   else {
-    terminal.err("✗ HookHashChanged: these files are not as they were acked:\n");
+    terminal.err("✗ HookHashChanged: these files changed since they were acked:\n");
     terminal.out(changed.map(({ file, change }) => `${change.padEnd(8)}${visibleLine(file)}\n`).join(""));
   }
   return isGood ? 0 : 1;

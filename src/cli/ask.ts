@@ -162,7 +162,7 @@ async function readDecision(
       hasSeenAll = (await showPaged(screen, form.pages, settled)) || hasSeenAll;
       before = form.behindPages;
     } else if (isPaste) {
-      const dropped = "Several lines at once are no answer; they were dropped.";
+      const dropped = "Several lines at once are not an answer, so they were dropped.";
       before = `${textsOf(lineRows(screen, "  ", dropped)).join("\n")}\n`;
     } else before = form.hint;
   }

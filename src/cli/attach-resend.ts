@@ -40,7 +40,8 @@ export function createResend({ ports, session, view, revival }: AttachedParts): 
       });
     } catch (error) {
       const { terminal } = ports;
-      if (hasReason(error, "ConnectionLost")) terminal.err(`Look above whether it was taken: ${visibleLine(text)}\n`);
+      if (hasReason(error, "ConnectionLost"))
+        terminal.err(`Check above whether it was received: ${visibleLine(text)}\n`);
       if (hasReason(error, "ServerUnreachable")) terminal.err(`Not sent: ${visibleLine(text)}\n`);
       throw error;
     }

@@ -71,9 +71,7 @@ export async function attachAlone(ports: CliPorts): Promise<ExitCode | undefined
     revival = createDaemonRevival(ports);
     client = await reachDaemon(ports, { address, tokenFile }, left.signal, revival);
   } catch (error) {
-    ports.terminal.err(
-      `${await ports.outward.describe(error)}\nThere is no daemon to use: going on in this process.\n`,
-    );
+    ports.terminal.err(`${await ports.outward.describe(error)}\nNo daemon is available: continuing in this process.\n`);
     return undefined;
   }
   const { HARNESS_MODEL: model } = ports.env;
@@ -86,7 +84,7 @@ async function tellKeys(ports: CliPorts, daemon: { readonly address: string; rea
   const names = await keysOnlyHere(ports, daemon);
   if (names.length === 0) return;
   ports.terminal.err(
-    `The daemon was started without the key of ${names.join(", ")} that is set here: harness daemon restart brings it along.\n`,
+    `The daemon was started without the key of ${names.join(", ")} that is set here. To use it: harness daemon restart.\n`,
   );
 }
 
@@ -167,8 +165,8 @@ function didNotComeBack(error: unknown, session: string, { connect }: AttachFlag
   if (!(error instanceof ReasonError) || !GONE.has(error.reason)) return error;
   const advice =
     connect === undefined
-      ? `It did not come back: start it with harness daemon start, then go on with harness attach ${session}`
-      : `It did not come back: when it is there again, go on with harness attach ${session} --connect ${connect}`;
+      ? `It did not come back. Start it with harness daemon start, then continue with harness attach ${session}`
+      : `It did not come back. When it runs again, continue with harness attach ${session} --connect ${connect}`;
   return ReasonError.withMessage(error.reason, `${error.message} ${advice}`, { cause: error });
 }
 
@@ -179,7 +177,7 @@ async function attached(parts: AttachedParts, model: string): Promise<string | u
   const { ports, client, session, view, left } = parts;
   const { terminal } = ports;
   if (!terminal.interactive) {
-    terminal.err(`${session.id} · without a terminal it is only shown: nothing is sent\n`);
+    terminal.err(`${session.id} · read-only, because there is no terminal to type on\n`);
     await view.ended;
     return undefined;
   }
@@ -201,7 +199,7 @@ async function attached(parts: AttachedParts, model: string): Promise<string | u
     left,
   });
   if (over.kind === "other") return over.session;
-  const goesOn = `Detached. The session goes on: harness attach ${session.id}\n`;
+  const goesOn = `Detached. The session continues; to come back: harness attach ${session.id}\n`;
   terminal.err(over.kind === "ended" ? "The session has ended.\n" : goesOn);
   return undefined;
 }
@@ -209,7 +207,7 @@ async function attached(parts: AttachedParts, model: string): Promise<string | u
 /** What a daemon adds to the words of every conversation. */
 function attachedWords({ ports, client, session }: AttachedParts, queue: (text: string) => Promise<void>) {
   return {
-    health: async () => ports.terminal.err("The daemon tells how it is: harness daemon status\n"),
+    health: async () => ports.terminal.err("For the state of the daemon: harness daemon status\n"),
     queue: ({ text = "" }) => queue(text),
     steer: ({ text = "" }) => session.steer(text),
     cancel: () => session.cancel(),
@@ -243,7 +241,7 @@ async function chosenSession(
   if (named !== undefined) return namedSession(parts.client, named);
   if (!parts.terminal.interactive && flags.json !== true && flags.last !== true) {
     const detail =
-      "there is no terminal to converse on: name a session to look at, or --last; harness run sends a prompt";
+      "there is no terminal for a conversation: name a session to watch, or use --last; to send a prompt, use harness run";
     throw new ReasonError("UsageInvalid", { detail });
   }
   if (flags.new) return newSession(parts);
@@ -251,7 +249,7 @@ async function chosenSession(
   const last = await lastSession(parts);
   if (last === undefined) {
     throw new ReasonError("UsageInvalid", {
-      detail: `the daemon has no session of ${parts.workingDir}; --new makes one`,
+      detail: `the daemon has no session of ${parts.workingDir}; to start one, use --new`,
     });
   }
   return namedSession(parts.client, last.id);

@@ -45,11 +45,11 @@ async function acceptLog(
   if (verdict.findings.length > 0) return tellVerdict(ports, verdict, flags);
   const problem = verdict.head && headProblem(session, verdict.head);
   if (problem === undefined) {
-    terminal.out(`There is nothing to accept: nothing newer is known of ${session}.\n`);
+    terminal.out(`There is nothing to accept: this machine knows nothing newer of ${session}.\n`);
     return 0;
   }
   terminal.err(`${problem}\n`);
-  if (!(await isSure(ports, flags, `Take event ${end.event} for the newest of ${session}`))) return 1;
+  if (!(await isSure(ports, flags, `Accept event ${end.event} as the newest of ${session}`))) return 1;
   await heads.forget(session);
   if (end.event > 0 && !heads.keep(session, { lastEventId: end.event, hash: end.hash })) return 1;
   terminal.out(`Event ${end.event} is now the last known head of ${session}.\n`);
@@ -58,7 +58,7 @@ async function acceptLog(
 
 async function isSure({ terminal }: CliPorts, { yes }: AcceptFlags, what: string): Promise<boolean> {
   if (yes === true) return true;
-  const isSaid = await isConfirmed(terminal, `${what}? [y/N] `, "accepting this hides what was found");
+  const isSaid = await isConfirmed(terminal, `${what}? [y/N] `, "accepting this hides the finding");
   if (!isSaid) terminal.err("Nothing was accepted.\n");
   return isSaid;
 }

@@ -55,7 +55,7 @@ export async function auditNetworkCommand(ports: CliPorts, flags: NetworkFlags):
     if (leftOut) terminal.err(`Only the latest ${MAX_SESSIONS} sessions were read.\n`);
     const what = sessions.length === 1 ? sessions[0]?.id : `${sessions.length} sessions`;
     if (hosts.length === 0) {
-      terminal.out(`No host was asked for in ${what}.\n`);
+      terminal.out(`${what} contacted no host.\n`);
       return 0;
     }
     const cells = hosts.map(({ host, ports: numbers, reached, refused, last, reasons }) => [

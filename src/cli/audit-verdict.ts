@@ -41,13 +41,13 @@ export function tellVerdict(ports: CliPorts, verdict: Verdict, flags: VerdictFla
   if (intact) terminal.out(`intact${butHow(head)}: ${session} (${facts.join(", ")})\n`);
   else {
     const log = session === undefined ? "The log" : `The log of ${session}`;
-    const detail = `${log} is not as it was written (${facts.join(", ")}): ${counted(findings.length, "finding")}.`;
+    const detail = `${log} was altered (${facts.join(", ")}): ${counted(findings.length, "finding")}.`;
     tellReason(ports, "EvidenceBroken", detail);
   }
   if (problem !== undefined) tellMismatch(ports, session, problem, flags);
   if (head?.state === "unknown") {
     terminal.err(
-      `No last known head of ${session} is kept here, so nobody can say whether this is its newest log: the machine or the state folder is new, or an earlier version wrote the session.\n`,
+      `This machine has no last known head of ${session}, so it cannot tell whether this is the newest log. The machine or the state folder is new, or an earlier version wrote the session.\n`,
     );
   }
   return code;

@@ -123,7 +123,7 @@ async function anchorsOf(
   const { parseAnchors } = await loadAudit();
   const anchors = sources.flatMap(({ name, text }) => {
     const parsed = parseAnchors(text);
-    if (parsed.wrong.length > 0) throw usage(`${name}, line ${parsed.wrong[0]}: this is no anchor`);
+    if (parsed.wrong.length > 0) throw usage(`${name}, line ${parsed.wrong[0]}: this is not an anchor`);
     return parsed.anchors;
   });
   return { anchors };

@@ -22,9 +22,7 @@ export function addCareCommands(program: Command, ports: CliPorts, exit: (code: 
 
   program
     .command("doctor")
-    .description(
-      "check what sessions and the daemon need here, and say what to do; exit code 1 when something is wrong",
-    )
+    .description("check the installation and say how to fix what is wrong; exit code 1 if there is an error")
     .option("-c, --config <file>", "configuration file")
     .option("-C, --cwd <dir>", "workspace folder (default: the current one)")
     .option("--json", "print JSON")
@@ -35,7 +33,9 @@ export function addCareCommands(program: Command, ports: CliPorts, exit: (code: 
 
   program
     .command("verify")
-    .description("try the whole path once, offline: initialize on stdio and HTTP, tools, a turn, redaction, the daemon")
+    .description(
+      "test the whole path once, offline: handshakes on stdio and HTTP, tools, a turn, redaction, the daemon",
+    )
     .option("--json", "print JSON")
     .action(async (flags) => {
       const { verifyCommand } = await import("./verify.ts");
@@ -45,15 +45,15 @@ export function addCareCommands(program: Command, ports: CliPorts, exit: (code: 
   program
     .command("debug")
     .description(
-      "what goes to the model of a session and what comes back, redacted; without --raw: print what was written",
+      "record what Harness sends to a session's model and what comes back, redacted; without --raw, print the recording",
     )
-    .requiredOption("--session <id>", "which one: its id, or the beginning of it for one in your log")
+    .requiredOption("--session <id>", "the session's id, or a unique prefix if it is in your log")
     .option(
       "--raw",
-      "write its calls into a file of its own, from the next call on; for a session in your log or in .harness/threads here",
+      "start recording with the next model call; only for a session in your log or in .harness/threads of this folder",
     )
-    .option("--minutes <n>", "for how long", positiveInteger, DEBUG_MINUTES)
-    .option("--off", "stop, and delete the file")
+    .option("--minutes <n>", "how long to record, in minutes", positiveInteger, DEBUG_MINUTES)
+    .option("--off", "stop recording and delete the file")
     .option("--json", "print JSON, with --raw or --off")
     .action(async (flags) => {
       const { debugCommand } = await import("./debug.ts");

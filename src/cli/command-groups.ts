@@ -1,4 +1,4 @@
-/** The headings under which `harness --help` lists the commands. */
+/** The headings under which `harness --help` lists the commands, both in this order. */
 import type { Command } from "commander";
 
 const groups: Readonly<Record<string, readonly string[]>> = {
@@ -6,14 +6,16 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   "Sessions:": ["sessions", "undo", "redo", "cost", "explain", "context"],
   "Projects:": ["init", "scaffold", "validate", "inspect", "tools", "hooks", "agents", "artifacts", "eval", "starlark"],
   "Security:": ["ack", "verify-ack", "policy", "audit", "redact", "sandbox", "creds", "token", "plugins"],
+  "This installation:": ["models", "doctor", "verify", "debug", "conformance", "version"],
 };
-const REST = "This installation:";
 
 export function groupCommands(program: Command): void {
-  // Of `help`, which is made when it is needed.
-  program.commandsGroup(REST).helpCommand(true);
-  for (const command of program.commands) {
-    const [heading] = Object.entries(groups).find(([, names]) => names.includes(command.name())) ?? [REST];
-    command.helpGroup(heading);
+  const order = Object.values(groups).flat();
+  // The list is Commander's own: it prints groups and commands in the order in which they were added.
+  const commands = program.commands as Command[];
+  commands.sort((a, b) => order.indexOf(a.name()) - order.indexOf(b.name()));
+  for (const [heading, names] of Object.entries(groups)) {
+    for (const command of commands) if (names.includes(command.name())) command.helpGroup(heading);
   }
+  program.commandsGroup("This installation:").helpCommand(true);
 }

@@ -67,12 +67,14 @@ export async function conformanceCommand(ports: CliPorts, flags: ConformanceFlag
     return 0;
   }
   if (flags.against === undefined) {
-    throw new ReasonError("UsageInvalid", { detail: "name what to try: --against http://…, unix://… or stdio://…" });
+    throw new ReasonError("UsageInvalid", {
+      detail: "name the server to test: --against http://…, unix://… or stdio://…",
+    });
   }
   const targets = targetsOf(ports, flags.against, flags);
   const [first] = targets;
-  const problem = first === undefined ? "no wire is left to try" : await probe(first);
-  if (problem !== undefined) throw new ReasonError("UsageInvalid", { detail: `nothing was tried: ${problem}` });
+  const problem = first === undefined ? "there is no wire left to test" : await probe(first);
+  if (problem !== undefined) throw new ReasonError("UsageInvalid", { detail: `nothing was tested: ${problem}` });
   const shown = await ports.outward.through(ports, flags.json);
   const report = await runConformance({ targets, clock, only: (id) => chosen.includes(id) });
   if (flags.json) shown.terminal.out(`${JSON.stringify(reportJson(flags.against, report))}\n`);
@@ -107,7 +109,7 @@ function targetsOf(ports: CliPorts, against: string, flags: ConformanceFlags): r
   const { place } = address;
   const isHere = place.kind !== "tcp" || place.host === "localhost" || isLoopback(place.host);
   if (!isHere && Object.keys(tokens).length > 0) {
-    const detail = `--against ${against}: a token goes to this machine only, because the way to another one is not encrypted`;
+    const detail = `--against ${against}: Harness sends a token only to this machine, because the connection to another one is not encrypted`;
     throw new ReasonError("UsageInvalid", { detail });
   }
   const wanted = httpWires.filter((wire) => flags.wire === undefined || flags.wire.includes(wire));

@@ -126,7 +126,7 @@ async function readLines(parts: ConversationParts, unsent: Waiting[], left: Abor
     }
     if (unsent.length > 0) view.finishLine();
     if (unsent.length > UNSENT_MAX) {
-      terminal.err(`✗ ${UNSENT_MAX} inputs wait already. Not sent: ${visibleLine(input)}\n`);
+      terminal.err(`✗ ${UNSENT_MAX} inputs are already queued. Not sent: ${visibleLine(input)}\n`);
       continue;
     }
     if (unsent.length > 0) terminal.err(`${paint(terminal, "dim", `queued: ${visibleLine(input)}`)}\n`);
@@ -136,7 +136,7 @@ async function readLines(parts: ConversationParts, unsent: Waiting[], left: Abor
   }
   if (unsent.length > 0 && !left.aborted) {
     view.finishLine();
-    terminal.err(`${paint(terminal, "dim", "Leaves when the turn has ended; Ctrl-C cancels it.")}\n`);
+    terminal.err(`${paint(terminal, "dim", "Leaving when the turn ends; Ctrl-C cancels it.")}\n`);
   }
   await work;
   stopListening();

@@ -5,20 +5,20 @@ import type { ExitCode } from "./exit-code.ts";
 import { collect } from "./flags.ts";
 
 export function addCredsCommands(creds: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
-  creds.description("store the keys of providers, sealed and bound to where they may be sent");
+  creds.description("manage provider keys: encrypted, each sent only to the hosts it is bound to");
 
   creds
     .command("add")
-    .description("store a key; it is asked for, or read from standard input when that is not a terminal")
+    .description("store a key; asks for it on a terminal, otherwise reads standard input")
     .argument("<provider>", "whose key it is: anthropic, openai, …")
-    .argument("[name]", "to tell several keys of a provider apart (default: default)")
-    .argument("[secret]", "the key itself; others can see it there, so that it is better typed or piped")
+    .argument("[name]", "name of the key, if a provider has several (default: default)")
+    .argument("[secret]", "the key itself; visible to other users of this machine, so better type or pipe it")
     .option(
       "--host <host>",
-      "where it may be sent, https unless it says http://; repeatable (default: the provider's)",
+      "host that the key may be sent to, over https unless you write http://; repeatable (default: the provider's)",
       collect,
     )
-    .option("--keychain", "keep the secret in the keychain of the system, where there is one")
+    .option("--keychain", "store the secret in the system's keychain if there is one")
     .option("--json", "print JSON")
     .action(async (provider: string, name: string | undefined, secret: string | undefined, flags) => {
       const { credsAddCommand } = await import("./creds.ts");
@@ -27,7 +27,7 @@ export function addCredsCommands(creds: Command, ports: CliPorts, exit: (code: E
 
   creds
     .command("list")
-    .description("list what is stored, without the secrets")
+    .description("list the stored keys, without the secrets")
     .option("--json", "print JSON")
     .action(async (flags) => {
       const { credsListCommand } = await import("./creds.ts");
@@ -47,9 +47,11 @@ export function addCredsCommands(creds: Command, ports: CliPorts, exit: (code: E
 
   creds
     .command("test")
-    .description("start the process that holds the keys and, with a provider, ask that one whether it takes the key")
+    .description(
+      "test the credential helper, the process that holds the keys, and with a provider also whether it accepts the key",
+    )
     .argument("[provider]")
-    .argument("[name]", "which stored key (default: the one that a model of this provider is called with)")
+    .argument("[name]", "which stored key (default: the one that Harness would use)")
     .option("-c, --config <file>", "configuration file")
     .option("--json", "print JSON")
     .action(async (provider: string | undefined, name: string | undefined, flags) => {

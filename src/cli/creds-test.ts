@@ -50,7 +50,10 @@ type Tried = Omit<Report, "helper" | "environment_wiped">;
 
 async function tryHelper({ credentials }: CliPorts): Promise<Tried> {
   const problem = await credentials.check();
-  return { ok: problem === undefined, detail: problem ?? "the process that holds the keys started and answered" };
+  return {
+    ok: problem === undefined,
+    detail: problem ?? "the credential helper, the process that holds the keys, started and answered",
+  };
 }
 
 /** One request that costs next to nothing: a token of a small model. Lists of models are given to anybody. */
@@ -96,7 +99,7 @@ async function tryProvider(
   });
   // Whoever cuts the answer at one token has accepted the key.
   if (outcome.type === "done" || outcome.reason === "OutputTruncated") {
-    return { ok: true, ...about, detail: `${provider} takes the key` };
+    return { ok: true, ...about, detail: `${provider} accepts the key` };
   }
   return { ok: false, ...about, detail: `${outcome.reason}: ${outcome.message}` };
 }
@@ -107,7 +110,7 @@ function asText({ ok, provider, key, helper, environment_wiped: wiped, detail }:
   lines.push(`  helper: ${helper}`);
   if (wiped !== undefined) {
     const answer = wiped
-      ? "wiped from what the system shows of this process"
+      ? "wiped from the environment that the system shows for this process"
       : "still shown by the system (see docs/security.md)";
     lines.push(`  keys of the environment: ${answer}`);
   }

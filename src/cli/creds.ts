@@ -46,7 +46,7 @@ export async function credsAddCommand(
   if (argument !== undefined) {
     warn(
       ports,
-      "a secret on the command line stays in the history of the shell and is shown to every process; use standard input or the prompt.",
+      "a secret on the command line stays in the shell's history, and every process can see it. Use standard input or the prompt instead.",
     );
   }
   const secret = Buffer.from(argument ?? (await readSecret(ports, `${provider}/${name}`)));
@@ -66,7 +66,7 @@ export async function credsAddCommand(
   if (added.credential.place === "file" && key !== undefined && key.source.startsWith("/")) {
     warn(
       ports,
-      `it is sealed with ${key.source}: whoever reads both files has the key. HARNESS_PASSPHRASE, HARNESS_MACHINE_KEY or --keychain keeps them apart.`,
+      `it is encrypted with ${key.source}, so anybody who can read both files has the key. To keep them apart, use HARNESS_PASSPHRASE, HARNESS_MACHINE_KEY or --keychain.`,
     );
   }
   if (flags.json) terminal.out(`${JSON.stringify({ ...shown(added.credential), replaced: added.replaced })}\n`);
@@ -145,7 +145,7 @@ function checkName(provider: string, name: string): void {
     throw new ReasonError("UsageInvalid", { detail: `there is no provider '${provider}'. Providers: ${known}.` });
   }
   if (!isCredentialName(name)) {
-    const detail = `'${name}' is no name: letters, digits, '.', '_' and '-', 64 at most, and no secret`;
+    const detail = `'${name}' is not a valid name: use at most 64 letters, digits, '.', '_' and '-', and not the secret itself`;
     throw new ReasonError("UsageInvalid", { detail });
   }
 }
@@ -155,12 +155,13 @@ function hostsFor(provider: string, named: readonly string[]): string[] {
   const own = findVendor(provider)?.baseUrl;
   const texts = named.length > 0 ? named : own === undefined ? [] : [own];
   if (texts.length === 0) {
-    const detail = `${provider} has no address of its own: say with --host where the key may be sent`;
+    const detail = `${provider} has no default address: use --host to say where the key may be sent`;
     throw new ReasonError("UsageInvalid", { detail });
   }
   const hosts = texts.map((text) => {
     const host = boundHost(text);
-    if (host === undefined) throw new ReasonError("UsageInvalid", { detail: `'${text}' is no host and no address` });
+    if (host === undefined)
+      throw new ReasonError("UsageInvalid", { detail: `'${text}' is neither a host nor an address` });
     return host;
   });
   if (hosts.length > MAX_BOUND_HOSTS)
@@ -181,7 +182,7 @@ function checkSecret(secret: Buffer): void {
   const isSound =
     secret.length > 0 && secret.length <= MAX_SECRET_BYTES && secret.every((byte) => byte > 0x20 && byte < 0x7f);
   if (isSound) return;
-  const detail = secret.length === 0 ? "the key is empty" : "the key has characters that no key has, or is too long";
+  const detail = secret.length === 0 ? "the key is empty" : "the key has invalid characters or is too long";
   throw new ReasonError("UsageInvalid", { detail });
 }
 

@@ -7,26 +7,29 @@ import { addRunFlags, collect } from "./flags.ts";
 export function addDaemonCommands(program: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
   const daemon = program
     .command("daemon")
-    .description("the engine as a service, for scripts, editors and other agents")
+    .description("run the engine as a service, for scripts, editors and other agents")
     .addHelpText(
       "after",
       `
 Examples:
   harness daemon start                        one daemon in the background, on a socket that only you can open
   harness daemon start -m anthropic:claude-sonnet-5-5 --listen 127.0.0.1:8350
-  harness daemon status --json                pid, version, addresses and the state of each part
-  harness daemon restart                      with the flags it had; running turns may end first
-  harness daemon run --log-to-stderr          in the foreground, for a supervisor or to look at`,
+  harness daemon status --json                pid, version, addresses and the state of each subsystem
+  harness daemon restart                      with its previous flags, after running turns had time to end
+  harness daemon run --log-to-stderr          in the foreground, under a supervisor or to watch it`,
     );
 
   addServeFlags(daemon.command("run"))
     .description("serve REST with server-sent events and web sockets in the foreground, until SIGTERM or Ctrl-C")
-    .option("--background", "as daemon start runs it: it ends when nobody needs it, and the folder is no project yet")
+    .option(
+      "--background",
+      "run as daemon start does: exit when idle, and read a folder's project when a session opens there",
+    )
     .action(async (flags) => exit(await (await import("#daemon/run")).daemonRunCommand(ports, flags)));
 
   for (const [verb, description] of [
-    ["start", "start one in the background unless it runs; what is left of killed and hung ones is cleared away"],
-    ["restart", "stop it and start it again, with the flags given or those it had"],
+    ["start", "start the daemon in the background unless it runs; replaces one that was killed or hangs"],
+    ["restart", "stop the daemon and start it again, with the given flags or its previous ones"],
   ] as const) {
     addServeFlags(daemon.command(verb))
       .description(description)
@@ -40,7 +43,7 @@ Examples:
 
   daemon
     .command("stop")
-    .description("let running turns end for some seconds, then end it; 0 also when none runs")
+    .description("stop the daemon after running turns had a few seconds to end; exit code 0 also if none runs")
     .option("--json", "print JSON")
     .action(async (flags) => {
       const { daemonStopCommand } = await import("./daemon-control.ts");
@@ -49,7 +52,7 @@ Examples:
 
   daemon
     .command("status")
-    .description("whether one runs and how it is; exit code 1 when none answers")
+    .description("show whether the daemon runs and the state of each subsystem; exit code 1 if none answers")
     .option("--json", "print JSON")
     .action(async (flags) => {
       const { daemonStatusCommand } = await import("./daemon-control.ts");
@@ -61,25 +64,27 @@ function addServeFlags(command: Command): Command {
   return addRunFlags(command)
     .option(
       "--listen <address>",
-      "HOST:PORT, or unix:PATH; repeatable (default: unix:$XDG_DATA_HOME/harness/control.sock, which start and restart always add)",
+      "listen on HOST:PORT or unix:PATH; repeatable (default: unix:$XDG_DATA_HOME/harness/control.sock, which start and restart always add)",
       collect,
     )
-    .option("--allow-origin <origin>", "pages of this origin may use the server; repeatable (default: none)", collect)
     .option(
-      "--token-file <file>",
-      "where the token of this run is written (default: $XDG_STATE_HOME/harness/control.token)",
+      "--allow-origin <origin>",
+      "let web pages of this origin use the server; repeatable (default: none)",
+      collect,
     )
+    .option("--token-file <file>", "where to write the owner's token (default: $XDG_STATE_HOME/harness/control.token)")
     .option(
       "--auth-token-file <file>",
-      "a token made beforehand, mode 0400; then none is written unless --token-file says where",
+      "use this existing token, mode 0400, and create none unless --token-file is given",
     )
     .addOption(
-      new Option("--auth-channel <channel>", "also show codes for new tokens as notifications of the desktop").choices([
-        "notify",
-      ]),
+      new Option(
+        "--auth-channel <channel>",
+        "also show the codes that confirm new tokens as desktop notifications",
+      ).choices(["notify"]),
     )
-    .option("--tls-cert <file>", "certificate (PEM) for an address that other machines can reach")
-    .option("--tls-key <file>", "its key (PEM)");
+    .option("--tls-cert <file>", "TLS certificate (PEM), required for an address that other machines can reach")
+    .option("--tls-key <file>", "private key (PEM) of the certificate");
 }
 
 /** What was written after `daemon start`, without what only this command takes. */

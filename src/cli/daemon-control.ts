@@ -42,7 +42,7 @@ const STOP_WORDS = {
   ended: "the daemon has stopped",
   killed: "the daemon did not stop in time and was killed",
   none: "no daemon runs",
-  elsewhere: "the daemon is a process of another machine or container: stop it there",
+  elsewhere: "the daemon runs on another machine or in another container: stop it there",
 } as const;
 
 /** 0 when it runs and answers, 1 otherwise. */
@@ -79,7 +79,7 @@ export async function daemonRestartCommand(
 async function tellReturn(ports: CliPorts, asBefore: () => Promise<DaemonAccess>): Promise<void> {
   try {
     const { pid } = await asBefore();
-    ports.terminal.err(`The daemon runs again with the flags that it had (process ${pid}).\n`);
+    ports.terminal.err(`The daemon runs again with its previous flags (process ${pid}).\n`);
   } catch (error) {
     ports.terminal.err(`${await ports.outward.describe(error)}\nNo daemon runs now.\n`);
   }
@@ -108,7 +108,7 @@ function tellAccess(
   const { address, tokenFile, pid, version, started, recycled } = access;
   if (!started && args.length > 0) {
     terminal.err(
-      "It runs as it was started: the flags given here do not count. harness daemon restart applies them.\n",
+      "It keeps the flags that it was started with. To apply the ones given here: harness daemon restart.\n",
     );
   }
   if (json) {
@@ -118,7 +118,7 @@ function tellAccess(
   }
   for (const what of recycled) terminal.err(`${what}: replaced\n`);
   const who = pid === undefined ? "" : ` (process ${pid})`;
-  terminal.out(`${started ? "the daemon runs" : "a daemon runs already"}${who}\n`);
+  terminal.out(`${started ? "the daemon runs" : "a daemon is already running"}${who}\n`);
   terminal.out(`  version: ${version}\n  address: ${address}\n  token:   ${tokenFile}\n`);
 }
 
@@ -156,6 +156,6 @@ function statusText(ports: CliPorts, state: DaemonState): string {
   if (sessions !== undefined) lines.push(`  sessions: ${JSON.stringify(sessions)}`);
   lines.push(...subsystemLines((subsystems ?? {}) as Subsystems));
   if (state.isOtherBuild)
-    lines.push(`  This program is ${ports.build.version}: harness daemon restart brings them together.`);
+    lines.push(`  This program is ${ports.build.version}. To update the daemon: harness daemon restart.`);
   return `${lines.join("\n")}\n`;
 }

@@ -30,14 +30,17 @@ export async function debugCommand(ports: CliPorts, flags: DebugFlags): Promise<
   };
   if (flags.raw === true) {
     beginDump(ports, session, flags.minutes * MINUTE_MS);
-    return tell("on", `The calls of ${session} are written to ${path} for ${flags.minutes} minutes, without secrets.`);
+    return tell(
+      "on",
+      `Recording the model calls of ${session} to ${path} for ${flags.minutes} minutes, without secrets.`,
+    );
   }
   if (flags.off === true) {
     const wasOn = endDump(env, session);
-    return tell("off", wasOn ? `${path} is deleted; nothing more is written.` : `Nothing was written for ${session}.`);
+    return tell("off", wasOn ? `Stopped recording and deleted ${path}.` : `Nothing was recorded for ${session}.`);
   }
   if (!existsSync(path)) {
-    const detail = `nothing was written for ${session}. harness debug --raw --session ${session} begins`;
+    const detail = `nothing was recorded for ${session}. To start: harness debug --raw --session ${session}`;
     throw new ReasonError("UsageInvalid", { detail });
   }
   for await (const chunk of createReadStream(path, "utf8") as AsyncIterable<string>) await terminal.outDrained(chunk);

@@ -35,7 +35,7 @@ export async function demoCommand(ports: CliPorts, { json = false }: { json?: bo
     if (!terminal.interactive || json) return exitCodeOf(turn);
     await session.setModel("scripted:offline");
     terminal.err(
-      "\nYour turn. This is the offline model; set a key and start `harness` for a real one. /quit leaves.\n",
+      "\nYour turn. This is the offline model; for a real one, set a key and start `harness`. /quit leaves.\n",
     );
     await session.converse(left.signal);
     return left.signal.aborted ? 130 : 0;

@@ -16,7 +16,7 @@ const MAX_INNER = 100;
 /** One finding when all is well; else one for each folder that is not. */
 export function checkFolder(path: string): readonly Finding[] {
   const info = statSync(path, { throwIfNoEntry: false });
-  if (info === undefined) return [ok(`${path} will be made when it is needed`), ...foldersAround(path)];
+  if (info === undefined) return [ok(`${path} will be created when needed`), ...foldersAround(path)];
   if (!info.isDirectory()) return [wrong(`${path} is not a folder`, `Move it away: mv ${path} ${path}.old`)];
   try {
     accessSync(path, constants.W_OK);
@@ -73,7 +73,7 @@ function foldersAround(path: string): readonly Finding[] {
   for (let above = dirname(path); above !== dirname(above); above = dirname(above)) {
     const info = statSync(above, { throwIfNoEntry: false });
     if (info === undefined || (info.mode & EVERYBODY_WRITES) === 0 || (info.mode & STICKY) !== 0) continue;
-    const detail = `everybody can put other folders in the place of those in ${above} (${modeText(info.mode)})`;
+    const detail = `everybody can replace the folders in ${above} (${modeText(info.mode)})`;
     found.push(warning(detail, `Run: chmod o-w ${above}`));
   }
   return found;

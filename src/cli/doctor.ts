@@ -69,7 +69,7 @@ const checks: readonly Check[] = [
       const { warnings } = await loadConfig(ports, config);
       return warnings.length === 0
         ? [ok("read")]
-        : warnings.map((text) => warning(text, "Correct it, or take it out of the file."));
+        : warnings.map((text) => warning(text, "Correct it, or remove it from the file."));
     },
   },
   {
@@ -111,7 +111,7 @@ const checks: readonly Check[] = [
       if (problem !== undefined) {
         return [wrong(`the process that holds keys does not work: ${problem}`, "Run: harness creds test")];
       }
-      return [ok(`${stored.length} stored; the process that holds keys starts and answers`)];
+      return [ok(`${stored.length} stored; the credential helper starts and answers`)];
     },
   },
   {
@@ -133,7 +133,7 @@ const checks: readonly Check[] = [
       try {
         return [ok((await git(resolve(ports.cwd, flags.cwd ?? "."), ["--version"], failed)).trim())];
       } catch (error) {
-        return [warning(messageOf(error), "Install git for lock files of commits, anchors in notes and policy diffs.")];
+        return [warning(messageOf(error), "Install git to use anchors in git notes and policy diffs between commits.")];
       }
     },
   },
@@ -171,7 +171,7 @@ function checkMachineKey(env: CliPorts["env"]): Finding {
   const isGiven = env.HARNESS_MACHINE_KEY !== undefined || env.HARNESS_PASSPHRASE !== undefined;
   const { configDir } = harnessPaths(env);
   const isThere = ["machine.key", "creds.enc"].some((name) => existsSync(join(configDir, name)));
-  if (!isGiven && !isThere) return ok("it is made with the first session");
+  if (!isGiven && !isThere) return ok("it will be created with the first session");
   const { source } = machineKey(env);
   const canMove = source.startsWith("/") && machineKeychain(env)?.takesNew === true;
   return ok(`from ${source}${canMove ? "; harness sessions rekey makes a new one in the keychain of the system" : ""}`);

@@ -11,25 +11,28 @@ const MAX_REPEAT = 1000;
 export function addEvalCommand(program: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
   program
     .command("eval")
-    .description("run eval cases and grade them; exit code 1 when one does not pass")
+    .description("run eval cases and grade them; exit code 1 if one does not pass")
     .argument("[path...]", "cases, or folders with cases (default: evals/testdata)")
-    .option("-c, --config <file>", "project file whose evals/testdata is run, or configuration file (.toml)")
+    .option("-c, --config <file>", "project file whose evals/testdata to run, or configuration file (.toml)")
     .option("--case <name>", "only this case; repeatable", collect)
     .option("--category <name>", "only cases of this category; repeatable", collect)
-    .option("-m, --model <provider:name>", "ask this model instead of those of the cases")
-    .option("--budget <usd>", "stop when model calls of all cases together have cost so much", dollars)
-    .option("--dry-run", "check the cases and say how each would be run; run nothing")
-    .option("--live", "ask models also in CI; without it a cassette stands for the model there")
-    .option("--record", "ask models, and write the cassette of each case beside it")
-    .option("--replay", "play the cassettes, also where there is a key")
-    .option("--repeat <n>", "run each case so often; all runs have to pass", bounded(MAX_REPEAT), 1)
-    .option("--jobs <n>", "runs side by side", bounded(MAX_JOBS), DEFAULT_JOBS)
+    .option("-m, --model <provider:name>", "call this model instead of those of the cases")
+    .option("--budget <usd>", "stop once the model calls of all cases together have cost this much", dollars)
+    .option("--dry-run", "check the cases and print how each would run; run nothing")
+    .option("--live", "call models also in CI, where a cassette (recording) otherwise replaces them")
+    .option("--record", "call models and write a cassette (recording) beside each case")
+    .option("--replay", "play the cassettes, even if there is a key")
+    .option("--repeat <n>", "how often to run each case; all runs must pass", bounded(MAX_REPEAT), 1)
+    .option("--jobs <n>", "how many runs in parallel", bounded(MAX_JOBS), DEFAULT_JOBS)
     .option("--allow <rule>", "allow calls that match, in every case; repeatable", collect)
     .option("--deny <rule>", "deny calls that match, in every case; repeatable", collect)
-    .option("--lockfile <file>", "accept exactly the project files listed there, also HARNESS_LOCKFILE; asks nobody")
+    .option(
+      "--lockfile <file>",
+      "accept exactly the project files in this lock file, without asking (also HARNESS_LOCKFILE)",
+    )
     .option("--json", "print one JSON document")
     .option("--junit <file>", "write JUnit XML")
-    .option("--logs <dir>", "write the log of each run there, as JSON lines")
+    .option("--logs <dir>", "write the events of each run to this folder, as JSON lines")
     .action(async (paths: readonly string[], flags) => {
       const { evalCommand } = await import("./eval.ts");
       exit(await evalCommand(ports, paths, flags));

@@ -147,7 +147,7 @@ describe("a model", () => {
       cli.put(`evals/testdata/${name}.yaml`, liveCase(name).replace("gpt-4o-mini", "openai:mystery"));
     expect(await evalReport(cli, "--budget", "1")).toMatchObject({
       code: 1,
-      stopped: expect.stringContaining("The price of openai:mystery is not known"),
+      stopped: expect.stringContaining("The price of openai:mystery is unknown"),
     });
     expect(vendor.requests).toHaveLength(0);
   });

@@ -58,7 +58,7 @@ export function caseText(terminal: Terminal, result: CaseResult): string {
     seconds(durationMs),
   ];
   const head = visibleLine([title, ...(status === "not_run" ? [] : facts)].join(" · "));
-  const why = status === "broken" ? "did not get to its end" : "not run";
+  const why = status === "broken" ? "did not finish" : "not run";
   const place = session === undefined ? result.file : `${result.file} · ${session}`;
   return [
     `${paint(terminal, COLOURS[status], MARKS[status])} ${head}\n`,

@@ -94,7 +94,7 @@ async function run(
   const stop = new AbortController();
   const stopListening = terminal.onInterrupt(() => {
     progress.clear();
-    terminal.err("Stopping; what is done is reported.\n");
+    terminal.err("Stopping; finished cases are reported.\n");
     stop.abort();
   });
   const openers = new Map(prepared.map(({ loaded, open }) => [loaded, open]));
@@ -111,7 +111,7 @@ async function run(
       signal: stop.signal,
       open(opening) {
         const open = openers.get(opening.loaded);
-        if (open === undefined) throw new Error("a case that was not prepared is run");
+        if (open === undefined) throw new Error("a case runs that was not prepared");
         return open(opening);
       },
       onProgress: (state) => progress.show(redactor.value(state)),
@@ -150,7 +150,7 @@ function printPlan({ terminal }: CliPorts, prepared: readonly PreparedCase[], { 
     const size = `${counted(turns, "turn")}, ${counted(assertions, "assertion")}`;
     terminal.out(`${visibleLine(`${name} · ${file} · ${size} · ${how}`)}\n`);
   }
-  terminal.out(`${counted(rows.length, "case")} checked without an error. Nothing was run.\n`);
+  terminal.out(`${counted(rows.length, "case")} checked without errors. Nothing was run.\n`);
   return 0;
 }
 
@@ -170,7 +170,7 @@ function wantedMode({ live, record, replay, repeat, model }: EvalCommandFlags): 
     throw new ReasonError("UsageInvalid", { detail: `--${asked.join(" and --")} exclude each other` });
   }
   if (record === true && repeat > 1) {
-    throw new ReasonError("UsageInvalid", { detail: "--record writes one cassette for each case: leave --repeat out" });
+    throw new ReasonError("UsageInvalid", { detail: "--record writes one cassette for each case: remove --repeat" });
   }
   // Another model is asked for: the cassettes are of the ones they were recorded with.
   return asked[0] ?? (model === undefined ? undefined : "live");

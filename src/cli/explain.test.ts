@@ -174,7 +174,7 @@ test("what a rule allowed, what a person allowed, what nobody could be asked abo
   expect(asked.consulted.map(({ stage }) => stage)).toEqual(["preset", "question", "answer", "network"]);
   expect(asked).toMatchObject({ decided: { effect: "allow", by: "person" }, ran: true });
   expect(await cli.json("explain", callId(3))).toMatchObject({
-    decided: { effect: "deny", by: "quiet preset", why: "it changes files, and nobody could be asked" },
+    decided: { effect: "deny", by: "quiet preset", why: "it changes files, and nobody was there to answer" },
     ran: false,
   });
   expect(await cli.json("explain", callId(4))).toMatchObject({

@@ -134,7 +134,7 @@ export function explain(
     }
   }
   if (decided?.effect === "ask" && result?.outcome === "denied") {
-    decided = { ...decided, effect: "deny", why: `${decided.why ?? ""}, and nobody could be asked` };
+    decided = { ...decided, effect: "deny", why: `${decided.why ?? ""}, and nobody was there to answer` };
   }
   // A call that ended before anything judged it: its name or its arguments were wrong, or an earlier call failed.
   if (decided === undefined && result?.reason !== undefined) {

@@ -11,29 +11,38 @@ const CONTEXT_VALUES = 100;
 /** What decides how a session runs. */
 export function addRunFlags(command: Command, defaultStore: RunFlags["store"] = USER_LOG): Command {
   return command
-    .option("-m, --model <provider:name>", "model to use, also HARNESS_MODEL; scripted:<file.yaml> plays a scenario")
+    .option("-m, --model <provider:name>", "model to use (also HARNESS_MODEL); scripted:<file.yaml> plays a scenario")
     .option(
       "-c, --config <file>",
       "project file (.md, .yaml; default: harness.md in the workspace) or configuration file (.toml; default: $XDG_CONFIG_HOME/harness/config.toml)",
     )
     .option("-C, --cwd <dir>", "workspace folder (default: the current one)")
-    .option("--no-project", "leave the files of the project aside: harness.md and .harness say nothing")
-    .option("--lockfile <file>", "accept exactly the project files listed there, also HARNESS_LOCKFILE; asks nobody")
+    .option("--no-project", "ignore the project's files, harness.md and .harness")
+    .option(
+      "--lockfile <file>",
+      "accept exactly the project files in this lock file, without asking (also HARNESS_LOCKFILE)",
+    )
     .option("--allow <rule>", "allow calls that match, for example 'Bash(npm test)'; repeatable", collect)
-    .option("--deny <rule>", "deny calls that match; repeatable; beats every allow", collect)
+    .option("--deny <rule>", "deny calls that match; beats every allow rule; repeatable", collect)
     .option(
       "--allowed-domain <host>",
-      "adds to network.allowed_domains of the project: only those can be reached; repeatable",
+      "add a host to network.allowed_domains of the project; all other hosts are refused; repeatable",
       domain,
     )
-    .option("--set <key=value>", "a value that conditions and scripts see as ctx; repeatable", contextValue)
-    .option("--strict-permissions", "ask for every call that no rule allows, also read-only ones")
-    .option("--auto-approve", "answer every permission request with yes (deny rules still hold)")
-    .option("--max-steps <n>", "model calls per turn (default: 20, or as configured)", positiveInteger)
+    .option("--set <key=value>", "set a value that conditions and scripts see as ctx; repeatable", contextValue)
+    .option("--strict-permissions", "ask about every call that no rule allows, also read-only ones")
+    .option("--auto-approve", "approve every permission request (deny rules still apply)")
+    .option(
+      "--max-steps <n>",
+      "most model calls per turn (default: 20, or max_steps of the configuration)",
+      positiveInteger,
+    )
     .addOption(sandboxOption())
-    .addOption(new Option("--store <kind>", "where the session log goes").choices(storeKindNames).default(defaultStore))
     .addOption(
-      new Option("--undo <state>", "keep what calls change, for harness undo; off with --store memory")
+      new Option("--store <kind>", "where to store the session log").choices(storeKindNames).default(defaultStore),
+    )
+    .addOption(
+      new Option("--undo <state>", "save what calls change for harness undo; always off with --store memory")
         .choices(["on", "off"])
         .default("on"),
     );
@@ -48,9 +57,9 @@ const LOG_FLAGS = new Map([
 /** For all commands, before or after their name. */
 export function addLogFlags(program: Command): Command {
   return program
-    .option("--log-level <levels>", "how much is logged, also HARNESS_LOG_LEVEL: debug, or engine=debug,auth=warn")
-    .option("--log-format <format>", "of lines that are printed, also HARNESS_LOG_FORMAT: text (default) or json")
-    .option("--log-to-stderr", "print the lines of the log as well")
+    .option("--log-level <levels>", "what to log: debug, or engine=debug,auth=warn (also HARNESS_LOG_LEVEL)")
+    .option("--log-format <format>", "format of printed log lines: text (default) or json (also HARNESS_LOG_FORMAT)")
+    .option("--log-to-stderr", "also print the log to standard error")
     .configureHelp({
       showGlobalOptions: true,
       visibleGlobalOptions: ({ parent }) =>
@@ -75,8 +84,8 @@ export function commandFirst(args: readonly string[]): readonly string[] {
 /** What goes with one turn. */
 export function addTurnFlags(command: Command): Command {
   return command
-    .option("--list-tools", "print the tools that the model would be shown, with their source, and call no model")
-    .option("--stream", "print the answer as it comes (run always does)");
+    .option("--list-tools", "print the tools that the model would see, with their source; calls no model")
+    .option("--stream", "print the answer as it arrives (run always does)");
 }
 
 /** Which log a command reads. */
@@ -87,7 +96,8 @@ export function addStoreFlags(command: Command): Command {
 }
 
 export function sandboxOption(): Option {
-  const text = "run commands in a sandbox of the operating system where there is one (auto), or not at all (required)";
+  const text =
+    "run commands in the operating system's sandbox: if there is one (auto), or refuse them without one (required)";
   return new Option("--sandbox <mode>", text).choices(["auto", "required", "off"]);
 }
 

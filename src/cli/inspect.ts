@@ -102,7 +102,7 @@ function render(snapshot: Snapshot, { verbose = false }: InspectFlags, columns: 
   const { root, file, version, model, fallbacks, tools, hooks, agents, artifacts } = snapshot;
   const facts = [
     ["project", `${root} (${file ?? "no harness.md"}), version ${version.slice(0, 12)}`],
-    ["model", model === null ? "none named: chosen by the keys that are set" : [model, ...fallbacks].join(" → ")],
+    ["model", model === null ? "none named; depends on which keys are set" : [model, ...fallbacks].join(" → ")],
     ...Object.entries(settingsLines(snapshot)),
   ];
   const width = Math.max(...facts.map(([name = ""]) => name.length));
@@ -130,7 +130,7 @@ function settingsLines(snapshot: Snapshot): Readonly<Record<string, string>> {
   const hosts = network.map(({ tier, allowed_domains: domains }) => `${tier}: ${list(domains)}`);
   const rules = permissions.map(({ effect, rule, source }) => `${effect} ${rule} (${source})`);
   return {
-    policy: policy.join("; ") || "none: every tool is shown",
+    policy: policy.join("; ") || "none: the model sees every tool",
     permissions: rules.join("; ") || "no rules of the project",
     network: hosts.join("; ") || "any public host",
     sandbox: sandbox ?? "as the machine allows",

@@ -1,6 +1,7 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
+import { shownScreen } from "../../test/fakes/shown-screen.ts";
 import { createTerminal } from "./terminal.ts";
 
 const ENTER = "\r";
@@ -27,6 +28,8 @@ function openTerminal() {
   return {
     terminal,
     shown: () => shown,
+    // A terminal goes to the beginning of the next row itself.
+    screen: () => shownScreen(shown.replace(/\r?\n/g, "\r\n"), 80),
     async type(keys: string): Promise<void> {
       stdin.write(keys);
       await settled();
@@ -52,7 +55,7 @@ describe("an answer", () => {
     await pass(299);
     expect(shown()).not.toContain("[o] [d]");
     await pass(1);
-    expect(shown()).toContain("was dropped.)\n[o] [d]\n");
+    expect(shown()).toContain("were dropped.)\n[o] [d]\n");
     await type(`d${ENTER}`);
     await pass(50);
     expect(await answer).toEqual({ kind: "line", text: "d" });
@@ -160,5 +163,70 @@ describe("a line", () => {
     expect(shown()).toMatch(/The answer goes on\.\n[^\n]*› next[^\n]*$/);
     await type(ENTER);
     expect(await line).toEqual({ kind: "line", text: "next" });
+  });
+});
+
+describe("the status", () => {
+  test("stays below what is written, is replaced by the next one and erased at the end", () => {
+    const { terminal, screen } = openTerminal();
+    terminal.err("● Bash npm test\n");
+    terminal.status("Bash npm test", " · 1 s");
+    expect(screen()).toEqual(["● Bash npm test", "Bash npm test · 1 s"]);
+    terminal.err("  ok 1\n");
+    terminal.status("Bash npm test", " · 2 s");
+    expect(screen()).toEqual(["● Bash npm test", "  ok 1", "Bash npm test · 2 s"]);
+    terminal.status("");
+    terminal.out("Done.\n");
+    expect(screen()).toEqual(["● Bash npm test", "  ok 1", "Done."]);
+  });
+
+  test("fits on one row, and keeps its ending", () => {
+    const { terminal, screen } = openTerminal();
+    terminal.status("x".repeat(200), " · 12 s");
+    expect(screen()).toEqual([`${"x".repeat(72)} · 12 s`]);
+    terminal.status("");
+    expect(screen()).toEqual([]);
+  });
+
+  test("does not break a line that has not ended", () => {
+    const { terminal, screen } = openTerminal();
+    terminal.out("The answer");
+    terminal.status("Bash", " · 1 s");
+    terminal.out(" goes on.\n");
+    expect(screen()).toEqual(["The answer goes on.", "Bash · 1 s"]);
+  });
+
+  test("stays above the line that is typed, also when that one ends", async () => {
+    const { terminal, screen, type, pass } = openTerminal();
+    const line = terminal.readLine("› ", never);
+    await pass(0);
+    terminal.status("Bash", " · 1 s");
+    await type("next");
+    expect(screen()).toEqual(["Bash · 1 s", "› next"]);
+    terminal.status("Bash", " · 2 s");
+    expect(screen()).toEqual(["Bash · 2 s", "› next"]);
+    await type(ENTER);
+    expect(await line).toEqual({ kind: "line", text: "next" });
+    terminal.err("queued: next\n");
+    expect(screen()).toEqual(["› next", "queued: next", "Bash · 2 s"]);
+    void terminal.readLine("› ", never);
+    await pass(0);
+    expect(screen()).toEqual(["› next", "queued: next", "Bash · 2 s", "›"]);
+    terminal.status("");
+    expect(screen()).toEqual(["› next", "queued: next", "›"]);
+  });
+
+  test("makes room for a question and comes back after it", async () => {
+    const { terminal, screen, type, pass } = openTerminal();
+    terminal.status("Bash", " · 1 s");
+    const answer = terminal.ask((question) => question.readAnswer("May it?\n> ", never));
+    await pass(300);
+    terminal.status("Bash", " · 2 s");
+    expect(screen()).toEqual(["May it?", ">"]);
+    terminal.err("held\n");
+    await type(`y${ENTER}`);
+    await pass(50);
+    expect(await answer).toEqual({ kind: "line", text: "y" });
+    expect(screen()).toEqual(["May it?", "> y", "held", "Bash · 2 s"]);
   });
 });

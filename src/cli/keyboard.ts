@@ -48,6 +48,8 @@ export interface KeyboardParts {
   readonly suspend: () => void;
   /** Somebody else writes a line that has not ended: nothing of what is typed is shown until then. */
   readonly isMuted: () => boolean;
+  /** The line that is read is about to end, or to give the terminal away. */
+  readonly onLineEnd: () => void;
   /** A line of the conversation is being read, or no longer: what is written meanwhile goes above it. */
   readonly onReading: (lines: Interface | undefined, wasAborted: boolean) => void;
 }
@@ -59,9 +61,11 @@ const PASTE_MS = 50;
 const ERASE_LINE = "\r\u001b[K";
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
+const CTRL_Z = "\u001a";
 const BACKSPACE = "\u007f";
+const ENDS_A_LINE = ["\r", CTRL_C, CTRL_D, CTRL_Z];
 const ENDS_A_SECRET = `\r\n${CTRL_C}${CTRL_D}`;
-const DROPPED = "  (What was typed before the question was on the screen was dropped.)\n";
+const DROPPED = "  (Keys that you typed before the question appeared were dropped.)\n";
 
 export function createKeyboard(parts: KeyboardParts): Keyboard {
   const { stdin, stderr, interactive, clock, interrupt, onReading } = parts;
@@ -179,7 +183,10 @@ export function createKeyboard(parts: KeyboardParts): Keyboard {
       },
     });
     for (const name of ["columns", "rows"] as const) Object.defineProperty(output, name, { get: () => stderr[name] });
-    const give = (keys: string): void => void (keys === "" || input.write(keys));
+    const give = (keys: string): void => {
+      if (ENDS_A_LINE.some((key) => keys.includes(key))) parts.onLineEnd();
+      if (keys !== "") input.write(keys);
+    };
     const onData = (chunk: Buffer): void => give(lineKeys.take(chunk));
     const onEnd = (): void => void input.end();
     const onResize = (): void => void output.emit("resize");

@@ -34,7 +34,7 @@ test("a long paste is a placeholder; one that is too long is left out, and its e
   expect(keys.textOf(line)).toBe(`a ${long} b`);
   const piece = bytes("x".repeat(600_000));
   expect([keys.take(bytes("\u001b[200~")), keys.take(piece), keys.take(piece)]).toEqual(["", "", ""]);
-  expect(keys.take(bytes("\u001b[201~ok"))).toMatch(/^\[a paste of more than \d+ characters was left out.*\]ok$/);
+  expect(keys.take(bytes("\u001b[201~ok"))).toMatch(/^\[a paste of more than \d+ characters was dropped.*\]ok$/);
 });
 
 test("a line holds nothing that an editor takes for a command", () => {

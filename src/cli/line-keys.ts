@@ -69,7 +69,7 @@ export function createLineKeys(): LineKeys {
   }
 
   function pasted(raw: string): string {
-    if (isTooLong) return `[a paste of more than ${PASTE_MAX_CHARS} characters was left out: put it into a file]`;
+    if (isTooLong) return `[a paste of more than ${PASTE_MAX_CHARS} characters was dropped: put it into a file]`;
     const text = raw.replace(/\r\n?/g, "\n");
     const shown = asOneLine(text);
     if (shown.length <= LINE_MAX_CHARS) return shown;

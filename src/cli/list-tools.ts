@@ -13,7 +13,7 @@ export async function listTools(ports: CliPorts, flags: RunFlags & { readonly js
     ({ visible }) => visible,
   );
   if (flags.json) terminal.out(`${JSON.stringify(tools.map(({ name, source }) => ({ name, source })))}\n`);
-  else if (tools.length === 0) terminal.out("The model would be shown no tools.\n");
+  else if (tools.length === 0) terminal.out("The model would see no tools.\n");
   else
     terminal.out(
       formatTable(

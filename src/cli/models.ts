@@ -43,7 +43,7 @@ async function listProviders(ports: CliPorts, flags: ModelsFlags): Promise<ExitC
   const table = rows.map((row) => [row.provider, row.key, row.default_model ?? "-", row.variables.join(" or ") || "-"]);
   terminal.out(formatTable(["PROVIDER", "KEY", "DEFAULT MODEL", "VARIABLE"], table, terminal.columns));
   terminal.out(
-    "\nscripted:<file.yaml> plays a scenario without a network. harness models <provider> asks for a catalog.\n",
+    "\nscripted:<file.yaml> plays a scenario offline. harness models <provider> lists a provider's models.\n",
   );
   return 0;
 }

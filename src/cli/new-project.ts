@@ -49,11 +49,11 @@ export async function scaffoldCommand(ports: CliPorts, name: string): Promise<Ex
   } catch (error) {
     const code = errnoOf(error);
     if (code === "ENOENT") {
-      const detail = `there is no folder ${dirname(root)} to make it in`;
+      const detail = `the folder ${dirname(root)} does not exist`;
       throw new ReasonError("UsageInvalid", { detail }, { cause: error });
     }
     if (code !== "EEXIST") throw error;
-    throw new ReasonError("AlreadyExists", { detail: `${root} is there already; nothing was written.` });
+    throw new ReasonError("AlreadyExists", { detail: `${root} already exists; nothing was written.` });
   }
   const { written } = await writeProject(ports, root, title, scaffoldLayout);
   await ackWritten(ports, root, written);
@@ -67,7 +67,7 @@ export async function scaffoldCommand(ports: CliPorts, name: string): Promise<Ex
 export async function initCiCommand({ cwd, templatesDir, terminal }: CliPorts): Promise<ExitCode> {
   const target = join(resolve(cwd), CI_WORKFLOW);
   if (await exists(target)) {
-    throw new ReasonError("AlreadyExists", { detail: `${target} is there already; nothing was written.` });
+    throw new ReasonError("AlreadyExists", { detail: `${target} already exists; nothing was written.` });
   }
   makeFolder(dirname(target));
   await writeFile(target, await readFile(join(templatesDir, "ci", "evals.yml"), "utf8"), { flag: "wx" });
@@ -83,7 +83,7 @@ export async function initCommand(ports: CliPorts, name: string | undefined): Pr
   for (const file of PROJECT_FILES) {
     if (!(await exists(join(root, file)))) continue;
     throw new ReasonError("AlreadyExists", {
-      detail: `${join(root, file)} is there already: this folder is a project. Nothing was written.`,
+      detail: `${join(root, file)} already exists, so this folder is a project. Nothing was written.`,
     });
   }
   const { written, kept } = await writeProject(ports, root, title, initLayout);
@@ -131,7 +131,7 @@ async function ackWritten(ports: CliPorts, root: string, written: readonly strin
   } catch (error) {
     const why = messageOf(error);
     ports.terminal.err(
-      `warning: the ack of what was written could not be kept: ${visibleLine(why)}. harness run will ask.\n`,
+      `warning: the ack of the new files could not be stored: ${visibleLine(why)}. harness run will ask.\n`,
     );
   }
 }
@@ -157,7 +157,7 @@ function tell({ terminal }: CliPorts, root: string, written: readonly string[], 
 
 function checkedName(name: string): string {
   if (NAME.test(name)) return name;
-  const detail = `'${name}' cannot name a project: one line without a slash, at most 100 characters. harness scaffold makes a new folder.`;
+  const detail = `'${name}' is not a valid project name: use one line without a slash, at most 100 characters. To create a new folder, use harness scaffold.`;
   throw new ReasonError("UsageInvalid", { detail });
 }
 

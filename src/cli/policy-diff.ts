@@ -105,10 +105,10 @@ function render({ sessions, counts, changed, changedHooks, changedBesides, inner
   const parts = [
     `${counts.loosened} loosened`,
     `${counts.tightened} tightened`,
-    `${counts.undecided} cannot be re-decided`,
+    `${counts.undecided} cannot be decided again`,
     `${counts.moved} with the same effect by another rule`,
     `${counts.same} the same`,
-    `${counts.unjudged} that nothing judged`,
+    `${counts.unjudged} without a recorded decision`,
   ];
   const head = `${counted(total, "call")} in ${counted(sessions, "session")}: ${parts.join(", ")}.\n`;
   const groups = (["loosened", "tightened", "undecided", "moved"] as const).flatMap((change) =>
@@ -118,17 +118,15 @@ function render({ sessions, counts, changed, changedHooks, changedBesides, inner
     ...(changedHooks.length === 0
       ? []
       : [
-          `Hooks on tool.pre differ (${changedHooks.join(", ")}): what they answered then is used, they are not run again.`,
+          `Hooks on tool.pre differ (${changedHooks.join(", ")}). Their recorded answers are used; they do not run again.`,
         ]),
     ...(changedBesides.length === 0
       ? []
-      : [
-          `Not the same either, and not decided here: ${changedBesides.join(", ")}. Whoever reviews the change has to.`,
-        ]),
+      : [`These also differ, but are not compared here: ${changedBesides.join(", ")}. Review them yourself.`]),
     ...(innerEffects === 0
       ? []
       : [
-          `${counted(innerEffects, "call")} of project tools had effects of their own, which are not calls and not re-decided.`,
+          `${counted(innerEffects, "call")} of project tools had effects inside their scripts, which are not decided again.`,
         ]),
   ];
   return [head, ...groups, ...notes.map((note) => `${visibleLine(note)}\n`)].join("\n");
@@ -166,7 +164,7 @@ function renderGroup(group: readonly ComparedCall[]): string {
 
 function decidedText(decided: Redecided | undefined): string {
   if (decided === undefined) return "";
-  if (decided.effect === "unknown") return `cannot be re-decided: ${decided.why}`;
+  if (decided.effect === "unknown") return `cannot be decided again: ${decided.why}`;
   const { effect, by, source, why } = decided;
   const written = source === undefined ? "" : ` (${source})`;
   // A rule and its place say it all; a preset has a reason for each call.

@@ -48,7 +48,7 @@ test("policy diff names what is loosened and tightened, with rule and place", as
   const shown = out.replace(/call_\w+/g, "call_…");
   expect(
     shown,
-  ).toBe(`2 calls in 2 sessions: 1 loosened, 1 tightened, 0 cannot be re-decided, 0 with the same effect by another rule, 0 the same, 0 that nothing judged.
+  ).toBe(`2 calls in 2 sessions: 1 loosened, 1 tightened, 0 cannot be decided again, 0 with the same effect by another rule, 0 the same, 0 without a recorded decision.
 
 deny → allow  loosened, 1 call
   before: deny by rule Write(src/**) (harness.md:4)
@@ -112,7 +112,7 @@ test("a policy is a folder, a file, a configuration, one of the machine, or one 
   expect(await counts("recorded", "config.toml")).toMatchObject({ loosened: 1, tightened: 1 });
   expect(await cli.run("policy", "diff", "nothing", "old")).toMatchObject({
     code: 2,
-    err: expect.stringContaining("names no policy"),
+    err: expect.stringContaining("is not a policy"),
   });
   expect(await cli.run("policy", "diff", "NOWHERE:old", "old")).toMatchObject({ code: 2 });
   expect(await cli.run("policy", "diff", "old", "old", "--fail-on", "anything")).toMatchObject({ code: 2 });
@@ -182,7 +182,7 @@ test("policy diff names what it does not decide: a network that was opened is no
   cli.put("old/harness.md", "---\nnetwork: { allowed_domains: [example.com] }\n---\nBe brief.\n");
   cli.put("new/harness.md", "---\nnetwork: { allowed_domains: [example.com, elsewhere.example] }\n---\nBe brief.\n");
   await cli.run("run", "-m", "scripted:model.yaml", "Hi");
-  const told = expect.stringContaining("Not the same either, and not decided here: network.");
+  const told = expect.stringContaining("These also differ, but are not compared here: network.");
   expect(await cli.run("policy", "diff", "old", "new", "--fail-on", "loosened")).toMatchObject({ code: 0, out: told });
   expect(await cli.run("policy", "diff", "old", "new", "--fail-on", "undecided")).toMatchObject({ code: 1 });
   expect(await cli.run("policy", "diff", "old", "old", "--fail-on", "undecided")).toMatchObject({ code: 0 });

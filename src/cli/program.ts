@@ -88,14 +88,14 @@ export async function runCli(
 function buildProgram(ports: CliPorts, exit: (code: ExitCode) => void, complain: (text: string) => void): Command {
   const { terminal } = ports;
   const program = addLogFlags(new Command("harness"))
-    .description("Runs coding and operations agents: every effect passes one gate and is on the record.")
+    .description("Runs coding and operations agents. Every effect passes one permission gate and is recorded.")
     .version(ports.build.version)
-    .option("--no-daemon", "without a command: converse in this process, and start no daemon")
+    .option("--no-daemon", "without a command: run the conversation in this process and start no daemon")
     .addHelpText(
       "after",
       `
-On a terminal, harness alone starts a conversation: on the daemon, which it starts if none runs, or in this process (--no-daemon).
-harness "fix the tests" is short for harness run "fix the tests"; harness -p, --continue and --resume also stand for harness run.
+On a terminal, harness without a command starts a conversation. It runs in the daemon, which is started if necessary, or in this
+process (--no-daemon). harness "fix the tests" is short for harness run "fix the tests"; -p, --continue and --resume also mean run.
 Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configuration or usage, 130 cancelled.`,
     )
     .hook("preAction", (_command, action) => {
@@ -115,20 +115,26 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
 
   addTurnFlags(addRunFlags(program.command("run")))
     .description("run one prompt, or a conversation on a terminal")
-    .argument("[prompt]", "what to do; '-' or nothing reads it from standard input when that is not a terminal")
-    .option("-p, --print", "print the final answer and nothing else; ask nobody")
+    .argument("[prompt]", "what to do; without it, or with '-', standard input is read if it is not a terminal")
+    .option("-p, --print", "print only the final answer and ask no questions")
     .option(
       "--resume [session]",
-      "resume an earlier session in its folder, by its id or the beginning of it (default: the newest session of this folder)",
+      "resume an earlier session in its folder, by its id or a unique prefix (default: the newest session of this folder)",
     )
     .addOption(new Option("--continue", "resume the newest session of this folder").conflicts("resume"))
-    .option("--record <file>", "write what comes from outside into a cassette, without its secrets")
+    .option(
+      "--record <file>",
+      "record everything that comes from outside, without secrets, to a cassette that --replay plays",
+    )
     .option(
       "--replay <file>",
-      "run a recorded session again, without network and programs; the prompts may be left out",
+      "run a recorded session again, without network and programs; uses the recorded prompts unless you give one",
     )
-    .option("--json", "print canonical events as JSON lines")
-    .option("--output-schema <file>", "JSON Schema that the final answer must match; asked again at most twice")
+    .option("--json", "print events as JSON lines")
+    .option(
+      "--output-schema <file>",
+      "JSON Schema that the final answer must match; a wrong answer is retried at most twice",
+    )
     .action(async (prompt: string | undefined, flags) => {
       const { runCommand } = await import("./run.ts");
       exit(await runCommand(ports, prompt, flags));
@@ -137,11 +143,13 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
   if (ports.args[0] === "run") return program;
 
   addTurnFlags(addRunFlags(program.command("deploy")))
-    .description("one input in, one final answer out, for scripts and CI; never falls back to the offline model")
+    .description(
+      "answer one prompt, for scripts and CI: prints only the final answer and never falls back to the offline model",
+    )
     .option("--input <prompt>", "the prompt (default: all of standard input)")
     .option("--dry-run", "check the configuration and print the plan without calling the model")
-    .option("--json", "print canonical events as JSON lines instead of the answer")
-    .option("--output-schema <file>", "JSON Schema that the answer must match; asked again at most twice")
+    .option("--json", "print events as JSON lines instead of the answer")
+    .option("--output-schema <file>", "JSON Schema that the answer must match; a wrong answer is retried at most twice")
     .action(async (flags) => {
       const { deployCommand } = await import("./deploy.ts");
       exit(await deployCommand(ports, flags));
@@ -149,26 +157,22 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
 
   program
     .command("attach")
-    .description("converse on a session of a running daemon, beside whoever else is on it")
+    .description("join a session of a running daemon; others can be attached to it as well")
     .argument(
       "[session]",
-      "its id, or the beginning of it (default: the last one here, a new one or a list is offered)",
+      "its id or a unique prefix (default: choose the folder's last session, a new one or one from a list)",
     )
     .option("--connect <address>", "unix:PATH, HOST:PORT or URL (default: unix:$XDG_DATA_HOME/harness/control.sock)")
     .option(
       "--token-file <file>",
-      "the daemon's token, unless HARNESS_TOKEN is set (default: $XDG_STATE_HOME/harness/control.token)",
+      "file with the daemon's token, unless HARNESS_TOKEN is set (default: $XDG_STATE_HOME/harness/control.token)",
     )
-    .option("--new", "a new session in this folder")
-    .option("--last", "the last session of this folder")
+    .option("--new", "start a new session in this folder")
+    .option("--last", "join the last session of this folder without asking")
     .option("-C, --cwd <dir>", "the folder (default: the current one)")
-    .option("-m, --model <provider:name>", "model of a new session")
-    .option("--json", "print canonical events as JSON lines and ask nothing")
-    .option(
-      "--since <event>",
-      "with --json: begin after this event; 0 is all (default: what happens from now on)",
-      eventId,
-    )
+    .option("-m, --model <provider:name>", "model for a new session")
+    .option("--json", "print events as JSON lines and ask no questions")
+    .option("--since <event>", "with --json: start after this event; 0 prints all (default: only new events)", eventId)
     .action(async (session: string | undefined, flags) => {
       const { attachCommand } = await import("./attach.ts");
       exit(await attachCommand(ports, session, flags));
@@ -176,8 +180,8 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
 
   program
     .command("demo")
-    .description("watch a real turn in a scratch folder, offline, then go on in the terminal")
-    .option("--json", "print canonical events as JSON lines")
+    .description("watch the offline model fix a bug in a scratch folder, then continue the conversation on a terminal")
+    .option("--json", "print events as JSON lines")
     .action(async (flags) => {
       const { demoCommand } = await import("./demo.ts");
       exit(await demoCommand(ports, flags));
@@ -185,8 +189,8 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
 
   program
     .command("models")
-    .description("list providers, their models and whether their key is set")
-    .argument("[provider]", "ask this provider for its catalog")
+    .description("list providers and whether their keys are set, or the models of one provider")
+    .argument("[provider]", "list the models of this provider")
     .option("-c, --config <file>", "configuration file")
     .option("--json", "print JSON")
     .action(async (provider: string | undefined, flags) => {
@@ -196,7 +200,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
 
   program
     .command("cost")
-    .description("what sessions have used and cost, by session (or turn), by model and by provider")
+    .description("show what sessions have used and cost, by session (or turn), model and provider")
     .option("--session <id>", "one session, turn by turn")
     .option("--limit <n>", "how many sessions", Number, 20)
     .option("--json", "print JSON")
@@ -212,18 +216,18 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
   addConformanceCommand(program, ports, exit);
 
   // Its commands are added when it is called: see `runCli`.
-  program.command("sessions").description("list, read, compare, branch and move the sessions in the log");
+  program.command("sessions").description("list, read, compare, branch, export and import sessions");
 
   program
     .command("starlark")
     .description("run a Starlark file, or try the language on a terminal")
-    .argument("[file]", "the program; '-' or nothing reads standard input when that is not a terminal")
+    .argument("[file]", "the program; without it, or with '-', standard input is read if it is not a terminal")
     .option("--recursion", "allow functions to call themselves")
     .option("--while", "allow while loops")
     .option("--top-level-control", "allow if, for and while outside functions")
-    .option("--global-reassign", "allow a global to be bound again")
-    .option("--max-steps <n>", "steps before the program is stopped", positiveInteger)
-    .option("--timeout-ms <n>", "milliseconds before the program is stopped", positiveInteger)
+    .option("--global-reassign", "allow a global variable to be reassigned")
+    .option("--max-steps <n>", "stop the program after this many steps", positiveInteger)
+    .option("--timeout-ms <n>", "stop the program after this many milliseconds", positiveInteger)
     .action(async (file: string | undefined, flags) => {
       const { starlarkCommand } = await import("./starlark.ts");
       exit(await starlarkCommand(ports, file, flags));
@@ -231,11 +235,11 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
 
   program
     .command("redact")
-    .description("standard input without its secrets: harness redact < FILE")
-    .option("--explain", "print kind and line:column of each secret instead, never its value")
-    .option("--check", "print how many of each kind instead; exit code 1 when there is one")
+    .description("copy standard input to standard output without its secrets: harness redact < FILE")
+    .option("--explain", "print only line, column and kind of each secret, never its value")
+    .option("--check", "print only the number of secrets of each kind; exit code 1 if there is one")
     .option("--json", "print JSON, with --explain or --check")
-    .option("--pattern <kind=regex>", "redact what matches this, too (RE2 syntax); repeatable", collect)
+    .option("--pattern <kind=regex>", "also redact matches of this pattern (RE2 syntax); repeatable", collect)
     .action(async (flags) => {
       const { redactCommand } = await import("./redact.ts");
       exit(await redactCommand(ports, flags));
@@ -246,14 +250,14 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
       .command(action)
       .description(
         action === "undo"
-          ? "take back what the agent changed in this folder: the last turn, or the one named"
-          : "make again what was undone last, or the call or turn named",
+          ? "revert what the agent changed in this folder in its last turn, or in the named call or turn"
+          : "apply again what undo reverted last, or the named call or turn",
       )
       .argument("[target]", "a call (call_…) or a turn (turn_…)")
       .option("-C, --cwd <dir>", "workspace folder (default: the current one)")
-      .option("--session <id>", "only this session (default: whichever changed this folder last)")
-      .option("--dry-run", "only say what would be done")
-      .option("--skip-conflicts", "leave files alone that were changed since, and do the rest")
+      .option("--session <id>", "only changes of this session (default: the one that changed this folder last)")
+      .option("--dry-run", "only print what would happen")
+      .option("--skip-conflicts", "skip files that changed since, and restore the rest")
       .option("--json", "print JSON")
       .action(async (target: string | undefined, flags) => {
         const { undoCommand } = await import("./undo.ts");
@@ -270,13 +274,13 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
 
   program
     .command("sandbox")
-    .description("what commands of an agent are held to on this machine")
+    .description("check how Harness confines the commands of an agent on this machine")
     .command("check")
-    .description("try the sandbox, and say what a command in this folder could see and touch")
+    .description("test the sandbox and print what a command in this folder could read, write and not see")
     .option("-c, --config <file>", "configuration file")
     .option("-C, --cwd <dir>", "workspace folder (default: the current one)")
     .addOption(sandboxOption())
-    .option("--allowed-domain <host>", "adds to network.allowed_domains; repeatable", domain)
+    .option("--allowed-domain <host>", "add a host to network.allowed_domains; repeatable", domain)
     .option("--json", "print JSON")
     .action(async (flags) => {
       const { sandboxCheckCommand } = await import("./sandbox.ts");
@@ -297,14 +301,14 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
 }
 
 function addAuditCommands(audit: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
-  audit.description("check that a session log is as it was written, and what it holds about the network");
+  audit.description("check that nobody altered a session log, and list the hosts in it");
 
   addStoreFlags(audit.command("verify"))
     .description(
-      "check a session, or an exported file; exit code 1 and every finding when it was tampered with, 3 when it is older than it was here",
+      "check a session or an exported file; exit code 1 and every finding if it was altered, 3 if it is not the newest version seen here",
     )
-    .argument("[file|session]", "a session of the log, by its id or the beginning of it, or a JSONL export")
-    .option("--all", "every session of the log, and those that it has lost")
+    .argument("[file|session]", "a session, by its id or a unique prefix, or an exported JSONL file")
+    .option("--all", "check every session of the log, and name those that it has lost")
     .option("--anchor <file>", "compare with the anchors in this file; repeatable", collect)
     .option("--git-note", "compare with the anchors in the git notes of the working folder")
     .option("-C, --cwd <dir>", "the folder with the git notes (default: that of the session)")
@@ -316,8 +320,8 @@ function addAuditCommands(audit: Command, ports: CliPorts, exit: (code: ExitCode
     });
 
   addStoreFlags(audit.command("anchor"))
-    .description("write the signed hash of a session where this program does not keep it")
-    .argument("<session>", "its id, or the beginning of it")
+    .description("write a signed hash of a session to a place outside Harness")
+    .argument("<session>", "its id or a unique prefix")
     .option("--file <file>", "append it to this file")
     .option("--git-note", "add it to a git note on HEAD of the working folder")
     .option("-C, --cwd <dir>", "the folder for the git note (default: that of the session)")
@@ -328,8 +332,8 @@ function addAuditCommands(audit: Command, ports: CliPorts, exit: (code: ExitCode
     });
 
   addStoreFlags(audit.command("accept"))
-    .description("take the log of a session as it is for the newest one, after you put back an older copy yourself")
-    .argument("<session>", "its id, or the beginning of it; for one that the log has lost the whole id")
+    .description("accept the current log of a session as the newest one, after you restored an older copy")
+    .argument("<session>", "its id or a unique prefix; the whole id if the log has lost it")
     .option("--yes", "do not ask")
     .action(async (session: string, flags) => {
       const { auditAcceptCommand } = await import("./audit-accept.ts");
@@ -346,9 +350,9 @@ function addAuditCommands(audit: Command, ports: CliPorts, exit: (code: ExitCode
     });
 
   addStoreFlags(audit.command("network"))
-    .description("list the hosts that were reached and refused, with counts")
-    .option("--session <id>", "of this session (default: the latest of the current folder)")
-    .option("--all", "of all sessions in the log")
+    .description("list the hosts that were reached or refused, with counts")
+    .option("--session <id>", "only this session (default: the latest of the current folder)")
+    .option("--all", "all sessions in the log")
     .option("--json", "print JSON")
     .action(async (flags) => {
       const { auditNetworkCommand } = await import("./audit-network.ts");

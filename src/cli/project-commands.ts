@@ -11,15 +11,15 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
 
   program
     .command("scaffold")
-    .description("make a new project in a new folder")
-    .argument("<name>", "the folder to make; its last part is the name of the project")
+    .description("create a new folder with a project in it")
+    .argument("<name>", "the folder to create; its last part becomes the project's name")
     .action(async (name: string) => exit(await (await import("./new-project.ts")).scaffoldCommand(ports, name)));
 
   program
     .command("init")
-    .description("make the current folder a project, with tools and hooks to begin with")
-    .argument("[name]", "name of the project (default, and '.': that of the folder)")
-    .option("--ci", "write a GitHub workflow that runs the evals instead, and nothing else")
+    .description("turn the current folder into a project, with a few tools and hooks")
+    .argument("[name]", "name of the project (default, also for '.': the folder's name)")
+    .option("--ci", "only write a GitHub workflow that runs the project's evals")
     .action(async (name: string | undefined, { ci }: { readonly ci?: boolean }) => {
       const { initCiCommand, initCommand } = await import("./new-project.ts");
       exit(await (ci === true ? initCiCommand(ports) : initCommand(ports, name)));
@@ -27,18 +27,18 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
 
   program
     .command("validate")
-    .description("check a project without asking a model; exit code 1 and every problem when it is not valid")
+    .description("check a project without calling a model; lists every problem and exits with 1 if it is not valid")
     .option("-c, --config <file>", "harness.md or harness.yaml (default: that of the current folder)")
     .option("-v, --verbose", "list every tool, hook, agent and artifact")
     .option("--watch", "check again whenever a file changes, until Ctrl-C")
-    .option("--json", "print JSON, with --watch a line for each check")
+    .option("--json", "print JSON; with --watch one line for each check")
     .action(async (flags) => exit(await (await import("./validate.ts")).validateCommand(ports, flags)));
 
   program
     .command("ack")
-    .description("review the files of a project that nobody has agreed to yet, or that changed since")
-    .option("--all", "everything that waits; in a folder of your own with one answer")
-    .option("--yes", "with --all: do not ask; only for folders of your own, never for a project")
+    .description("review and accept (ack) the project files that are new or changed")
+    .option("--all", "review all waiting files; those in your own configuration folder need one answer")
+    .option("--yes", "with --all: do not ask; only for your own configuration folder, never for a project")
     .option("--emit-lockfile [file]", "then write a lock file for CI (default: approved.lock in the project)")
     .option("-c, --config <file>", "harness.md or harness.yaml (default: that of the folder)")
     .option("--dir <dir>", "the project (default: the current folder)")
@@ -46,15 +46,20 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
 
   program
     .command("verify-ack")
-    .description("check that the files of a project are as they were acked; exit code 1 and the paths when not")
-    .option("--lockfile <file>", "as this lock file says, also HARNESS_LOCKFILE (default: what you acked here)")
+    .description(
+      "check that a project's files are unchanged since you acked them; otherwise lists the paths and exits with 1",
+    )
+    .option(
+      "--lockfile <file>",
+      "compare with this lock file (also HARNESS_LOCKFILE; default: what you acked on this machine)",
+    )
     .option("-c, --config <file>", "harness.md or harness.yaml (default: that of the folder)")
     .option("--dir <dir>", "the project (default: the current folder)")
     .option("--json", "print JSON")
     .action(async (flags) => exit(await (await import("./ack.ts")).verifyAckCommand(ports, flags)));
 
   addRunFlags(program.command("serve"))
-    .description("a session that keeps running: each line of standard input is a prompt, answers go to standard output")
+    .description("keep one session open: each line of standard input is a prompt, answers go to standard output")
     .addOption(
       new Option("--source <name...>", "where prompts come from (default: serve.sources of the project)").choices([
         "stdin",
@@ -62,13 +67,13 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
         "meshwire",
       ]),
     )
-    .option("--json", "print canonical events as JSON lines")
+    .option("--json", "print events as JSON lines")
     .action(async (flags) => exit(await (await import("./serve.ts")).serveCommand(ports, flags)));
 
   addRunFlags(program.command("rpc"), "jsonl")
-    .description("JSON-RPC on standard input and output, for editors and other programs: threads, turns, approvals")
+    .description("serve JSON-RPC on standard input and output, for editors and other programs")
     .addOption(
-      new Option("--identity-class <class>", "who is at the other end; only a human answers permission requests")
+      new Option("--identity-class <class>", "who is at the other end; only a human can answer permission requests")
         .choices(["human", "agent"])
         .default("human"),
     )
@@ -80,18 +85,18 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
       "harness.md or harness.yaml (default: that of the current folder)",
     );
   /** `tools` and `tools list` are the same. */
-  const word = (): Argument => new Argument("[list]", "may be left out").choices(["list"]);
-  list("tools", "list the tools of the project and the built-in ones, and which of them the model is shown")
+  const word = (): Argument => new Argument("[list]", "optional").choices(["list"]);
+  list("tools", "list the project's tools and the built-in ones, and which of them the model sees")
     .addArgument(word())
     .action(async (_list: string | undefined, flags) =>
       exit(await (await import("./project-lists.ts")).toolsCommand(await shown(flags), flags)),
     );
-  list("hooks", "list the hooks in the order in which they are asked")
+  list("hooks", "list the hooks in the order in which they run")
     .addArgument(word())
     .action(async (_list: string | undefined, flags) =>
       exit(await (await import("./project-lists.ts")).hooksCommand(await shown(flags), flags)),
     );
-  list("agents", "list the agents that can be delegated to")
+  list("agents", "list the agents that can receive delegated tasks")
     .addArgument(word())
     .action(async (_list: string | undefined, flags) =>
       exit(await (await import("./project-lists.ts")).agentsCommand(await shown(flags), flags)),
@@ -100,30 +105,35 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
   addListFlags(program.command("artifacts"))
     .description("list the typed artifacts: harness.md, bundles and models")
     .option("--dir <dir>", "the project (default: the current folder)")
-    .addOption(new Option("--type <kind>", "only these").choices(["override", "harness", "builtin", "plugin", "model"]))
+    .addOption(
+      new Option("--type <kind>", "only this type").choices(["override", "harness", "builtin", "plugin", "model"]),
+    )
     .action(async (flags) =>
       exit(await (await import("./project-lists.ts")).artifactsCommand(await shown(flags), flags)),
     );
 
-  list("inspect", "what would run here: model, policy, tools, hooks, agents, artifacts, limits")
+  list("inspect", "show what would run here: model, policy, tools, hooks, agents, artifacts, limits")
     .option("--dir <dir>", "the project (default: the current folder)")
-    .option("--events", "also the last events of the latest session of the folder")
-    .option("--failures", "also what failed or was refused in it")
-    .option("--session <id>", "of this session instead")
+    .option("--events", "also show the last events of the folder's latest session")
+    .option("--failures", "also show what failed or was refused in it")
+    .option("--session <id>", "show the events of this session instead")
     .addOption(new Option("--store <kind>", "which log").choices(durableKindNames).default(USER_LOG))
     .action(async (flags) => exit(await (await import("./inspect.ts")).inspectCommand(await shown(flags), flags)));
 
-  list("context", "what the model would see: every block of the prompt with its source, its tokens and why it is there")
+  list(
+    "context",
+    "show what the model would see: every block of the prompt with its source, its tokens and its condition",
+  )
     .option("--dir <dir>", "the project (default: the current folder)")
-    .option("--agent <name>", "what this agent of the project would see")
-    .option("--budget <tokens>", "the budget (default: context.max_tokens of the project)", positiveInteger)
-    .option("--diff <file>", "compare with what --json has written before; exit code 1 when it is not the same")
+    .option("--agent <name>", "show what this agent of the project would see")
+    .option("--budget <tokens>", "the token budget (default: context.max_tokens of the project)", positiveInteger)
+    .option("--diff <file>", "compare with earlier output of --json; exit code 1 if they differ")
     .action(async (flags) => exit(await (await import("./context.ts")).contextCommand(await shown(flags), flags)));
 
   addStoreFlags(program.command("explain"))
-    .description("every rule and hook that was consulted about a recorded call, in order, and which of them decided")
-    .argument("<call>", "id of a call (call_…), or the beginning of one")
-    .option("--session <id>", "look in this session (default: in the latest ones)")
+    .description("show every rule and hook that was checked for a recorded call, in order, and which of them decided")
+    .argument("<call>", "id of a call (call_…) or a unique prefix")
+    .option("--session <id>", "look only in this session (default: the latest 100)")
     .option("--json", "print JSON")
     .action(async (call: string, flags) =>
       exit(await (await import("./explain.ts")).explainCommand(await shown(flags), call, flags)),
@@ -132,7 +142,7 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
 
 function addListFlags(command: Command): Command {
   return command
-    .option("-v, --verbose", "everything about each of them")
-    .option("--set <key=value>", "a value that conditions see as ctx; repeatable", contextValue)
+    .option("-v, --verbose", "show everything about each entry")
+    .option("--set <key=value>", "set a value that conditions see as ctx; repeatable", contextValue)
     .option("--json", "print JSON");
 }

@@ -89,7 +89,7 @@ function visibility(
   const policy = toolVisible(project.config.toolsPolicies, name);
   if (!policy.allowed) return { visible: false, why: `${policy.why} (${policy.source})` };
   if (condition === undefined || condition.holds) return { visible: true };
-  return { visible: false, why: condition.failed ?? "the condition of its bundle does not hold" };
+  return { visible: false, why: condition.failed ?? "the condition of its bundle is false" };
 }
 
 /** The parameters of a JSON Schema as a tool file would list them. */

@@ -96,7 +96,7 @@ export function hookTable(rows: readonly HookFact[], columns: number): string {
 
 export function hookDetails(hook: HookFact): string {
   return block(`${hook.event}  ${hook.priority}  ${hook.name}  ${hook.source}`, [
-    ...(hook.active ? [] : ["inactive: the condition of its bundle does not hold"]),
+    ...(hook.active ? [] : ["inactive: the condition of its bundle is false"]),
     ...(hook.failed === undefined ? [] : [`the condition of its bundle is unclear: ${hook.failed}`]),
     `tier ${hook.tier}`,
     ...(hook.bundle === undefined ? [] : [`bundle ${hook.bundle}`]),
@@ -121,7 +121,7 @@ export function agentTable(rows: readonly AgentFact[], columns: number): string 
 export function agentDetails(agent: AgentFact): string {
   const { tools_policy: policy } = agent;
   return block(`${agent.name}  ${agent.source}`, [
-    ...(agent.active ? [] : ["inactive: the condition of its bundle does not hold"]),
+    ...(agent.active ? [] : ["inactive: the condition of its bundle is false"]),
     ...(agent.bundle === undefined ? [] : [`bundle ${agent.bundle}`]),
     `model ${agent.model ?? "as its parent"}`,
     `tools ${agent.tools.join(", ") || "none"}`,

@@ -36,9 +36,9 @@ export async function redactCommand(ports: CliPorts, flags: RedactFlags): Promis
     credentials,
   });
   const untold = await credentials.told();
-  if (untold !== undefined) terminal.err(`${untold.message} Its keys are found by their form only.\n`);
+  if (untold !== undefined) terminal.err(`${untold.message} Its keys are only detected by their format.\n`);
   if (flags.explain !== true && flags.check !== true) {
-    if (flags.json) throw new ReasonError("UsageInvalid", { detail: "--json goes with --explain or --check" });
+    if (flags.json) throw new ReasonError("UsageInvalid", { detail: "--json needs --explain or --check" });
     await filter(terminal, clock, redactor.createStreamRedactor());
     return 0;
   }
@@ -93,7 +93,7 @@ async function filter(terminal: Terminal, clock: Clock, stream: StreamRedactor):
 /** Read as UTF-8, every second character of it is none, and no secret looks like one. */
 function refuseUtf16(text: string): void {
   if (!UTF16.test(text)) return;
-  const detail = "standard input is UTF-16: make it UTF-8 first, as iconv -f UTF-16 does";
+  const detail = "standard input is UTF-16: convert it to UTF-8 first, for example with iconv -f UTF-16 -t UTF-8";
   throw new ReasonError("UsageInvalid", { detail });
 }
 

@@ -9,5 +9,5 @@ export async function probeRedaction(outward: Outward): Promise<string> {
   const { text } = await outward.load();
   const shown = text(`token: ${PROBE_SECRET}`);
   if (!shown.includes(PROBE_SECRET)) return shown.slice("token: ".length);
-  throw new Error("it lets a made-up token pass; redaction.disabled_kinds in config.toml may say so");
+  throw new Error("it does not redact a made-up token; check redaction.disabled_kinds in config.toml");
 }

@@ -119,14 +119,14 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           if (activity)
             note(
               "dim",
-              `told meanwhile: ${clip(event.payload.content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join(" "))}`,
+              `sent meanwhile: ${clip(event.payload.content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join(" "))}`,
             );
           break;
         case "SandboxStatus":
           if (!event.payload.active) note("yellow", event.payload.detail);
           break;
         case "InputRefused":
-          note("red", `✗ a queued input does not begin: ${event.payload.reason}: ${event.payload.message}`);
+          note("red", `✗ a queued input was not started: ${event.payload.reason}: ${event.payload.message}`);
           break;
         case "DelegationStarted": {
           const { agent, task, session } = event.payload;
@@ -148,17 +148,17 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           const ended = `  ← ${agent || "delegate"}: ${status}${why}, ${counted(steps, "step")}, ${counted(tool_calls, "call")}`;
           if (activity) note(status === "ok" ? "dim" : "yellow", ended);
           for (const { name, call_id, session } of cut_off) {
-            note("yellow", `    cut off, nobody knows how far it got: ${name} (${call_id} of ${session})`);
+            note("yellow", `    interrupted, and nobody knows how far it got: ${name} (${call_id} of ${session})`);
           }
           break;
         }
         case "ProjectChanged": {
           const { in_force, files, problems } = event.payload;
           if (in_force) {
-            if (activity) note("dim", `in force from now on: ${files.join(", ")}`);
+            if (activity) note("dim", `in effect from now on: ${files.join(", ")}`);
             break;
           }
-          note("yellow", "the project as it is now is not in force; the last good version stays:");
+          note("yellow", "the changed project is not used; the last good version stays in effect:");
           for (const problem of problems) message("yellow", `  ${problem}`);
           break;
         }
@@ -179,15 +179,15 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           break;
         case "WorkspaceRestored": {
           const { action, by, counts } = event.payload;
-          const left = counts.conflicts === 0 ? "" : `, ${counts.conflicts} in conflict and left as they are`;
+          const left = counts.conflicts === 0 ? "" : `, ${counts.conflicts} in conflict and left unchanged`;
           if (activity) note("yellow", `${action} by ${by}: ${counted(counts.restored, "path")} restored${left}`);
           break;
         }
         case "TokenRequested": {
           const { code, identity_class, sessions, commands, can_mint, expires_at, confirm_by } = event.payload;
           const where = sessions === undefined ? "all sessions" : sessions.join(", ");
-          const mints = can_mint ? ", and may pass it on" : "";
-          note("yellow", `A program asks for a token: ${identity_class}, ${where}, until ${expires_at}${mints}.`);
+          const mints = can_mint ? ", and may create further tokens" : "";
+          note("yellow", `A program requests a token: ${identity_class}, ${where}, until ${expires_at}${mints}.`);
           note("yellow", `  It may send: ${commands.join(", ")}`);
           note("bold", `  To allow it, give it this code before ${confirm_by}: ${code}`);
           break;

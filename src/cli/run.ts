@@ -97,7 +97,7 @@ function cassetteOf({ cwd }: CliPorts, { record, replay, resume }: RunCommandFla
     throw new ReasonError("UsageInvalid", { detail: "--record and --replay exclude each other" });
   }
   if (resume !== undefined) {
-    throw new ReasonError("UsageInvalid", { detail: `${flag} is for a new session: leave --resume out` });
+    throw new ReasonError("UsageInvalid", { detail: `${flag} is only for a new session: remove --resume` });
   }
   const path = resolve(cwd, file);
   return record === undefined ? { replay: path } : { record: path };
@@ -157,7 +157,8 @@ async function readPrompt(
   print = false,
 ): Promise<string | undefined> {
   if (prompt !== undefined && prompt !== "-") {
-    if (prompt.trim() === "") throw new ReasonError("UsageInvalid", { detail: "the prompt is empty" });
+    if (prompt.trim() === "")
+      throw new ReasonError("UsageInvalid", { detail: "the prompt is empty: say what the agent should do" });
     const piped = terminal.inputIsPiped ? await terminal.readAll(PROMPT_MAX_BYTES) : "";
     return piped.trim() === "" ? prompt : `${prompt}\n\n${piped}`;
   }

@@ -93,7 +93,7 @@ function asText(status: SandboxStatus, probe: Probe, policy: SandboxPolicy | str
       if (paths.length > 0) lines.push("", title, ...paths.map((path) => `  ${path}`));
     };
     const scratch = policy.scratch.map(({ path }) => `${path} (of the session)`);
-    list("a command that was allowed writes", [...policy.writable, ...scratch]);
+    list("an allowed command can write", [...policy.writable, ...scratch]);
     list(
       "every command sees",
       [...policy.shown, ...policy.placed].map(({ to }) => to),
@@ -107,8 +107,8 @@ function asText(status: SandboxStatus, probe: Probe, policy: SandboxPolicy | str
       "hidden",
       policy.hidden.map(({ path }) => path),
     );
-    lines.push("", "everything else of the machine is absent");
-    lines.push("a command that nobody was asked about changes nothing and has no network");
+    lines.push("", "the rest of the machine is invisible");
+    lines.push("a command that runs without approval can change nothing and has no network");
   }
   if (status.domains !== undefined) lines.push("", `domains: ${status.domains.join(", ") || "none"}`);
   // Names in the workspace are those of whoever works there.

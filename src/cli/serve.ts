@@ -31,14 +31,14 @@ export async function serveCommand(ports: CliPorts, flags: ServeFlags): Promise<
     const stopListening = terminal.onInterrupt((by) => {
       const drains = by === "system" && !stopped.signal.aborted;
       stopped.abort();
-      if (drains) terminal.err("stopping: a running turn may end, no other begins\n");
+      if (drains) terminal.err("stopping: waiting for the running turn, starting no other\n");
       else session?.cancel();
     });
     ports.endsWhenStopped(STOP_GRACE_MS);
     try {
       if (flags.source === undefined) checkSources(project?.config.serve.map(({ type }) => type) ?? []);
       session = await open({ output: flags.json ? "json" : "stream", interactive: false });
-      terminal.err(`${session.id} · ${harness.model} · one prompt a line\n`);
+      terminal.err(`${session.id} · ${harness.model} · one prompt per line\n`);
       for await (const line of terminal.readLines(PROMPT_MAX_BYTES, stopped.signal)) {
         if (stopped.signal.aborted) break;
         if (line.trim() !== "") await answer(ports, session, line.trim());
@@ -64,7 +64,7 @@ async function answer({ terminal, outward }: CliPorts, session: CliSession, prom
 function checkSources(sources: readonly ServeSource["type"][]): void {
   const missing = sources.find((source) => source !== "stdin");
   if (missing !== undefined) {
-    throw new ReasonError("ConfigInvalid", { detail: `the source '${missing}' is not in this build; stdin is` });
+    throw new ReasonError("ConfigInvalid", { detail: `the source '${missing}' is not in this build; use stdin` });
   }
   if (sources.length === 0) {
     throw new ReasonError("UsageInvalid", { detail: "name a source: --source stdin, or serve.sources in harness.md" });

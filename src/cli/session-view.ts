@@ -16,6 +16,7 @@ import {
 import { createAsker } from "./ask.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { createRenderer } from "./renderer.ts";
+import { createRunningCalls } from "./running-calls.ts";
 
 /** How far back the beginning of the last turn is looked for. */
 const LOOK_BACK_EVENTS = 500;
@@ -56,7 +57,7 @@ export interface SessionView {
 }
 
 export interface SessionViewOptions {
-  readonly ports: Pick<CliPorts, "terminal" | "outward">;
+  readonly ports: Pick<CliPorts, "terminal" | "outward" | "clock">;
   readonly client: EngineClient;
   readonly session: ClientSession;
   readonly output: OutputMode;
@@ -75,6 +76,7 @@ export function openSessionView(options: SessionViewOptions): SessionView {
   const { client, session, output, last, signal } = options;
   const { terminal, outward } = options.ports;
   const renderer = createRenderer(terminal, { answer: output === "stream", activity: output === "stream" });
+  const running = output === "stream" ? createRunningCalls(terminal, options.ports.clock, session.id) : undefined;
   const asker = createAsker({ terminal, outward, renderer, client: () => client });
   const collector = createAnswerCollector();
   let asked = new AbortController();
@@ -87,6 +89,7 @@ export function openSessionView(options: SessionViewOptions): SessionView {
   const earlier = new Map<string, Event>();
 
   function show(event: Event): void {
+    running?.handle(event, event.session === session.id && event.id <= last);
     if (output === "json") terminal.out(eventLine(event));
     else renderer.show(event);
     if (event.session === session.id) note(event);
@@ -192,14 +195,18 @@ export function openSessionView(options: SessionViewOptions): SessionView {
   async function follow(): Promise<void> {
     const onConnection = (state: "connected" | "lost"): void => {
       renderer.finishLine();
-      const news = state === "lost" ? "The connection is gone; trying again." : "Connected again; nothing was missed.";
+      const news = state === "lost" ? "The connection was lost; reconnecting." : "Reconnected; nothing was missed.";
       terminal.err(`${paint(terminal, "yellow", news)}\n`);
     };
-    for await (const event of session.events({ since: options.since, signal, onConnection })) {
-      showForeign(event);
-      if (event.session !== session.id) continue;
-      arrivedAt(event.id);
-      if (event.kind === "SessionEnded" && options.isHere) break;
+    try {
+      for await (const event of session.events({ since: options.since, signal, onConnection })) {
+        showForeign(event);
+        if (event.session !== session.id) continue;
+        arrivedAt(event.id);
+        if (event.kind === "SessionEnded" && options.isHere) break;
+      }
+    } finally {
+      running?.stop();
     }
     renderer.finishLine();
   }

@@ -38,20 +38,23 @@ export async function doctorCommand(ports: CliPorts, flags: CareFlags): Promise<
 export async function rekeyCommand({ terminal, env, clock }: CliPorts): Promise<ExitCode> {
   for (const variable of ["HARNESS_MACHINE_KEY", "HARNESS_PASSPHRASE"]) {
     if (env[variable] !== undefined) {
-      const detail = `the key comes from ${variable}; rekey changes the key file only. Unset it to go over to a key file.`;
+      const detail = `the key comes from ${variable}; rekey only changes a key file. To use a key file, unset the variable.`;
       throw new ReasonError("UsageInvalid", { detail });
     }
   }
   const { sessionsDb, configDir } = harnessPaths(env);
   const left = await rotateKeys({ env, clock });
   if (left.heads > 0) {
-    terminal.err(`${left.heads} last known heads do not count with the old key and were left as they are.\n`);
+    terminal.err(`${left.heads} last known heads do not match the old key and were left unchanged.\n`);
   }
-  if (left.credentials) terminal.err("The stored keys of providers open with neither key and were left as they are.\n");
-  if (left.projects > 0) terminal.err(`What was acked in ${left.projects} projects does not count with either key.\n`);
-  terminal.out(`${sessionsDb}, what undo keeps and the keys of providers have a new key, in ${configDir}.\n`);
+  if (left.credentials) terminal.err("Neither key opens the stored provider keys, so they were left unchanged.\n");
+  if (left.projects > 0)
+    terminal.err(`Neither key opens the acks of ${left.projects} projects, so they no longer count.\n`);
+  terminal.out(
+    `${sessionsDb}, the undo data and the provider keys are now encrypted with a new key, in ${configDir}.\n`,
+  );
   if (left.undo > 0) {
-    terminal.err(`What undo keeps for ${left.undo} folders opens with neither key and was left as it is.\n`);
+    terminal.err(`Neither key opens the undo data of ${left.undo} folders, so it was left unchanged.\n`);
   }
   return 0;
 }

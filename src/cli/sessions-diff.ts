@@ -37,7 +37,7 @@ export async function diffSessions(
       return 0;
     }
     if (turn === undefined) {
-      terminal.out("The two sessions read the same.\n");
+      terminal.out("The two sessions have the same transcript.\n");
       return 0;
     }
     terminal.out(`--- ${a}\n+++ ${b}\n`);

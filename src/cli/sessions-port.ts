@@ -50,7 +50,7 @@ export async function exportCommand(ports: CliPorts, name: string, flags: Export
 function tellChanged({ terminal }: CliPorts, changed: ReadonlySet<string>): void {
   if (changed.size === 0) return;
   terminal.err(
-    `Left out, because it counts as a secret today: content of events of the kind ${[...changed].join(", ")}. ` +
+    `Left out, because Harness now treats it as a secret: content of events of the kind ${[...changed].join(", ")}. ` +
       "The log still holds it; harness sessions delete removes it.\n",
   );
 }
@@ -77,7 +77,7 @@ export async function importCommand(ports: CliPorts, file: string, flags: Import
     terminal.out(`${JSON.stringify(imported)}\n`);
     return 0;
   }
-  const evidence = imported.evidence === "kept" ? "its evidence was checked" : "its evidence begins here";
+  const evidence = imported.evidence === "kept" ? "its evidence was checked" : "its evidence chain starts here";
   terminal.out(`${imported.session}\n`);
   terminal.err(`Imported ${counted(imported.events, "event")}; ${evidence}.\n`);
   return 0;

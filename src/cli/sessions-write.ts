@@ -34,7 +34,7 @@ export async function branchCommand(ports: CliPorts, name: string, flags: Branch
     }
     terminal.out(`${branch.session}\n`);
     const made = `Branched ${id} after event ${branch.at}.`;
-    const known = "This branch was made before and is left as it is; --new makes another one.";
+    const known = "This branch already exists and was left unchanged; --new creates another one.";
     terminal.err(`${branch.created ? made : known}\n`);
     return 0;
   });
@@ -76,7 +76,7 @@ export async function deleteSession(
   return withStore<ExitCode>(ports, flags, async (store) => {
     const { id, lastEventId, workingDir } = await findSession(store, name);
     if (flags.yes !== true) {
-      const question = `Delete ${id} and its ${counted(lastEventId, "event")} for good? [y/N] `;
+      const question = `Delete ${id} and its ${counted(lastEventId, "event")} permanently? [y/N] `;
       if (!(await isConfirmed(terminal, question, `deleting ${id} cannot be undone`))) {
         terminal.err("Nothing was deleted.\n");
         return 1;
@@ -87,7 +87,7 @@ export async function deleteSession(
     const scratch = scratchBase(ports.env);
     if (scratch !== undefined) createScratchFolders(scratch).close(workingDir);
     const folders = forget(id);
-    terminal.err(`${id} is deleted${folders === 0 ? "" : ", and what undo kept of it"}.\n`);
+    terminal.err(`${id} is deleted${folders === 0 ? "" : ", with its undo data"}.\n`);
     return 0;
   });
 }

@@ -57,7 +57,7 @@ test("sessions are named by the beginning of their id, when only one begins so",
   await refused("There is no session sess_01ARZ3NDEKTSV4RRFFQ69G5FA9", "show", "sess_01ARZ3NDEKTSV4RRFFQ69G5FA9");
   await refused("has 2 turns; there is no turn 3", "show", FIRST, "--turn", "3");
   await refused("has 2 turns; there is no turn 3", "replay", FIRST, "--turn", "3");
-  await refused("--root goes with --store jsonl", "list", "--root", ".");
+  await refused("--root needs --store jsonl", "list", "--root", ".");
   await refused("unknown command 'lst'", "lst");
 });
 
@@ -81,7 +81,7 @@ describe("branching and comparing", () => {
     expect(await sessions("branch", FIRST, "--at", "11")).toMatchObject({
       code: 0,
       out: `${branch.session}\n`,
-      err: expect.stringContaining("was made before"),
+      err: expect.stringContaining("already exists"),
     });
     const another = JSON.parse((await sessions("branch", FIRST, "--at", "11", "--new", "--json")).out);
     expect(another.session).not.toBe(branch.session);
@@ -111,7 +111,7 @@ describe("branching and comparing", () => {
       first_differing_turn: 2,
       changes: ["-the first end", "+the other end"],
     });
-    expect((await sessions("diff", FIRST, FIRST)).out).toBe("The two sessions read the same.\n");
+    expect((await sessions("diff", FIRST, FIRST)).out).toBe("The two sessions have the same transcript.\n");
   });
 });
 

@@ -4,7 +4,7 @@ import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { addStoreFlags } from "./flags.ts";
 
-const SESSION = "id of a session, or the beginning of one";
+const SESSION = "id of a session or a unique prefix";
 
 /** Adds the commands to the `sessions` group of `program`. */
 export function addSessionsCommands(program: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
@@ -16,29 +16,29 @@ export function addSessionsCommands(program: Command, ports: CliPorts, exit: (co
   /** For commands that print what is in the log: with what counts as a secret today taken out again. */
   const shown = ({ json }: { readonly json?: boolean }): Promise<CliPorts> => ports.outward.through(ports, json);
 
-  add("list", "list sessions with their titles: those of this folder first, then the others, newest first")
-    .option("--limit <n>", "how many", positiveInteger, 20)
-    .option("--here", "only those of the current folder")
+  add("list", "list sessions with their titles, newest first, those of this folder before the others")
+    .option("--limit <n>", "how many to list", positiveInteger, 20)
+    .option("--here", "only sessions of the current folder")
     .option("--json", "print JSON")
     .action(async (flags) => exit(await (await import("./sessions-read.ts")).listSessions(await shown(flags), flags)));
 
   add("show", "print a session as a transcript")
     .argument("<session>", SESSION)
-    .option("--turn <n>", "one turn only", positiveInteger)
-    .option("--json", "print what is known about the session and its turns as JSON")
+    .option("--turn <n>", "print only this turn", positiveInteger)
+    .option("--json", "print facts about the session and its turns as JSON")
     .action(async (id, flags) =>
       exit(await (await import("./sessions-read.ts")).showSession(await shown(flags), id, flags)),
     );
 
-  add("replay", "step through the events of a session; nothing is run again")
+  add("replay", "step through the events of a session; runs nothing again")
     .argument("<session>", SESSION)
-    .option("--turn <n>", "begin at this turn", positiveInteger)
-    .option("--json", "print canonical events as JSON lines")
+    .option("--turn <n>", "start at this turn", positiveInteger)
+    .option("--json", "print events as JSON lines")
     .action(async (id, flags) =>
       exit(await (await import("./sessions-replay.ts")).replaySession(await shown(flags), id, flags)),
     );
 
-  add("diff", "show where two sessions part")
+  add("diff", "show the first turn in which two sessions differ")
     .argument("<a>", SESSION)
     .argument("<b>", SESSION)
     .option("--json", "print JSON")
@@ -46,29 +46,29 @@ export function addSessionsCommands(program: Command, ports: CliPorts, exit: (co
       exit(await (await import("./sessions-diff.ts")).diffSessions(await shown(flags), a, b, flags)),
     );
 
-  add("branch", "copy a session up to the end of a turn into a new one")
+  add("branch", "create a new session that starts as a copy of this one up to the end of a turn")
     .argument("<session>", SESSION)
     .option("--at <event>", "id of the TurnEnded event to cut after (default: the last)", positiveInteger)
     .addOption(new Option("--turn <n>", "cut after this turn").argParser(positiveInteger).conflicts("at"))
-    .option("--new", "another branch where there is one already")
+    .option("--new", "create another branch even if there is one at this place")
     .option("--json", "print JSON")
     .action(async (id, flags) => exit(await (await import("./sessions-write.ts")).branchCommand(ports, id, flags)));
 
   add("export", "write a session as JSON lines or as a Markdown transcript")
     .argument("<session>", SESSION)
-    .addOption(new Option("--format <kind>", "what to write").choices(["jsonl", "markdown"]).default("jsonl"))
+    .addOption(new Option("--format <kind>", "output format").choices(["jsonl", "markdown"]).default("jsonl"))
     .option("-o, --output <file>", "a new file (default: standard output)")
     .action(async (id, flags) => exit(await (await import("./sessions-port.ts")).exportCommand(ports, id, flags)));
 
-  add("import", "read a session from exported JSON lines")
+  add("import", "import a session from exported JSON lines")
     .argument("<file>", "the file; '-' reads standard input")
-    .option("--new-id", "take it in under new ids")
+    .option("--new-id", "import the session under new ids")
     .option("--json", "print JSON")
     .action(async (file, flags) => exit(await (await import("./sessions-port.ts")).importCommand(ports, file, flags)));
 
   for (const [name, description] of [
-    ["pin", "keep a session: it does not expire"],
-    ["unpin", "let a session expire again"],
+    ["pin", "keep a session's content from expiring"],
+    ["unpin", "let a session's content expire again"],
   ] as const) {
     add(name, description)
       .argument("<session>", SESSION)
@@ -78,14 +78,14 @@ export function addSessionsCommands(program: Command, ports: CliPorts, exit: (co
       });
   }
 
-  add("delete", "delete a session and all its events for good")
+  add("delete", "delete a session and all its events permanently")
     .argument("<session>", SESSION)
     .option("--yes", "do not ask")
     .action(async (id, flags) => exit(await (await import("./sessions-write.ts")).deleteSession(ports, id, flags)));
 
   group
     .command("doctor")
-    .description("look the encrypted log over and say what is wrong and what to do")
+    .description("check the encrypted log and say how to fix what is wrong")
     .option("--json", "print JSON")
     .action(async (flags) => exit(await (await import("./sessions-care.ts")).doctorCommand(ports, flags)));
 
@@ -96,9 +96,9 @@ export function addSessionsCommands(program: Command, ports: CliPorts, exit: (co
 
   group
     .command("expire")
-    .description("let go of content older than its time to live, and list what goes next")
+    .description("delete content older than its time to live, and list what expires next")
     .option("-c, --config <file>", "configuration file")
-    .option("--dry-run", "only list what goes next")
+    .option("--dry-run", "only list what expires next")
     .option("--json", "print JSON")
     .action(async (flags) => {
       const { loadSettings } = await import("#program/open");

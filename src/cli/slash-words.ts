@@ -101,7 +101,7 @@ export function addedWords(all: readonly SlashCommand[]): readonly SlashCommand[
 
 async function listRules(session: ClientSession): Promise<string> {
   const { result: rules } = await session.submit({ kind: "ListRules" });
-  if (rules.length === 0) return "No rules: what only reads passes, everything else asks.\n";
+  if (rules.length === 0) return "No rules: read-only calls run, everything else asks.\n";
   return rules
     .map(({ effect, rule, source }) => `  ${effect.padEnd(5)} ${visibleLine(rule)}  (${visibleLine(source)})\n`)
     .join("");

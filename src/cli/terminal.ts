@@ -2,8 +2,9 @@
 import { isUtf8 } from "node:buffer";
 import { fstatSync } from "node:fs";
 import type { Interface } from "node:readline";
-import { type Clock, fileErrorText, messageOf } from "#base";
+import { type Clock, fileErrorText, messageOf, paint, visibleLine } from "#base";
 import { ReasonError } from "#protocol";
+import { columnsOf, wrapped } from "./foreign-rows.ts";
 import { createKeyboard, type Keyboard, type ReadKey, type ReadLine } from "./keyboard.ts";
 
 const LINE_FEED = 0x0a;
@@ -17,6 +18,11 @@ export interface Terminal {
   readonly inputIsPiped: boolean;
   readonly colour: boolean;
   readonly columns: number;
+  /**
+   * One line below everything that was written, above the line that is typed; each call replaces it, and an empty text erases it.
+   * `text` is cut where the row ends, `ending` is not. Not shown during a question, and only on a terminal.
+   */
+  status(text: string, ending?: string): void;
   /** One line. `end` is the end of input, `interrupted` Ctrl-C or the signal. */
   readonly readLine: Keyboard["readLine"];
   /**
@@ -69,6 +75,7 @@ export interface ProtocolOutput {
 
 /** What is written while a question is open, in characters; the log of the session has everything. */
 const HELD_MAX_CHARS = 1024 * 1024;
+const ERASE_ROW_ABOVE = "\u001b[1A\r\u001b[J";
 const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
 
@@ -94,6 +101,8 @@ export function createTerminal(
   /** What waits for the end of a question. */
   let held: { readonly texts: [NodeJS.WriteStream, string][]; chars: number; leftOut: number } | undefined;
   let endsMidLine = false;
+  let status = { text: "", ending: "" };
+  let isStatusShown = false;
   let questions: Promise<unknown> = Promise.resolve();
   /** Of the line that is being read: a question takes the keyboard from it. */
   let line = new AbortController();
@@ -106,13 +115,38 @@ export function createTerminal(
     // The whole job, as the terminal itself would do it.
     suspend: () => process.kill(0, "SIGTSTP"),
     isMuted: () => reading?.isMidLine === true,
+    onLineEnd: () => isStatusShown && redraw({ withStatus: false }),
     onReading(lines, wasAborted) {
       // Whoever took the line away goes on at its beginning.
       if (wasAborted && interactive && reading?.isMidLine === false) stderr.write(eraseTyped(reading.lines));
       reading = lines === undefined ? undefined : { lines, isMidLine: endsMidLine };
     },
   });
-  /** Above the line that is being read, which is shown again behind it. */
+  /** Erases the line that is typed and the status above it. Whoever writes next goes on where they began. */
+  function erased(): string {
+    const typed = reading === undefined || reading.isMidLine ? "" : eraseTyped(reading.lines);
+    const above = isStatusShown ? ERASE_ROW_ABOVE : "";
+    isStatusShown = false;
+    return typed + above;
+  }
+  function redraw({ withStatus }: { readonly withStatus: boolean }): void {
+    stderr.write(erased());
+    draw({ withStatus });
+  }
+  /** The cursor is at the beginning of a line. */
+  function draw({ withStatus }: { readonly withStatus: boolean }): void {
+    if (withStatus && status.text !== "") {
+      const width = Math.max(1, screen.columns - 1 - columnsOf(status.ending));
+      const [text = ""] = wrapped(visibleLine(status.text), width);
+      stderr.write(`${paint({ colour }, "dim", text + status.ending)}\n`);
+      isStatusShown = true;
+    }
+    if (reading === undefined) return;
+    // It is drawn from here, and not from where it stood before.
+    Object.assign(reading.lines, { prevRows: 0 });
+    reading.lines.prompt(true);
+  }
+  /** Above the status and the line that is being read, which are shown again behind it. */
   function write(stream: NodeJS.WriteStream, text: string): void {
     if (!interactive || stream.isTTY !== true || text === "") {
       stream.write(text);
@@ -126,23 +160,16 @@ export function createTerminal(
       }
       return;
     }
+    stream.write(erased() + text);
     endsMidLine = !text.endsWith("\n");
-    if (reading === undefined) {
-      stream.write(text);
-      return;
-    }
-    stream.write(reading.isMidLine ? text : `${eraseTyped(reading.lines)}${text}`);
-    reading.isMidLine = endsMidLine;
-    if (endsMidLine) return;
-    // It is drawn from here, and not from where it stood before.
-    Object.assign(reading.lines, { prevRows: 0 });
-    reading.lines.prompt(true);
+    if (reading !== undefined) reading.isMidLine = endsMidLine;
+    if (!endsMidLine) draw({ withStatus: true });
   }
   function writeHeld(): void {
     const { texts = [], leftOut = 0 } = held ?? {};
     held = undefined;
     for (const [stream, text] of texts) write(stream, text);
-    if (leftOut > 0) write(stderr, `\n… ${leftOut} characters were written during the question and are left out.\n`);
+    if (leftOut > 0) write(stderr, `\n… ${leftOut} characters of output during the question were left out.\n`);
   }
   const screen: QuestionScreen = {
     show: (text) => void stderr.write(text),
@@ -195,12 +222,17 @@ export function createTerminal(
       line = new AbortController();
       return keyboard.readLine(prompt, AbortSignal.any([signal, line.signal]), aid);
     },
+    status(text, ending = "") {
+      if (!interactive || env.TERM === "dumb" || (text === "" && status.text === "")) return;
+      status = { text, ending };
+      if (held === undefined && !endsMidLine) redraw({ withStatus: true });
+    },
     readSecret: keyboard.readSecret,
     ask(question) {
       line.abort();
       const asked = questions.then(async () => {
         held = { texts: [], chars: 0, leftOut: 0 };
-        if (endsMidLine) stderr.write("\n");
+        stderr.write(erased() + (endsMidLine ? "\n" : ""));
         endsMidLine = false;
         try {
           return await question(screen);

@@ -99,7 +99,7 @@ export async function tokenListCommand(ports: CliPorts, flags: { readonly json?:
     return 0;
   }
   if (found.length === 0) {
-    terminal.err("No token was minted on this machine.\n");
+    terminal.err("No token was created on this machine.\n");
     return 0;
   }
   const rows = found.map((record) => {
@@ -123,7 +123,7 @@ export async function tokenRevokeCommand(
   const isNew = records.revoke(jti, clock.now());
   if (flags.json) terminal.out(`${JSON.stringify({ jti, revoked: true, known: isKnown, new: isNew })}\n`);
   else {
-    const known = isKnown ? "" : ", which is not among those that were minted here";
+    const known = isKnown ? "" : ", which was not created on this machine";
     terminal.err(`${isNew ? "Revoked" : "Was revoked before:"} ${jti}${known}.\n`);
   }
   return 0;
@@ -139,7 +139,10 @@ export async function tokenCheckCommand(ports: CliPorts, flags: CheckFlags): Pro
   const { terminal, env, cwd } = ports;
   const path = flags.file === undefined ? defaultTokenFile(ports) : resolve(cwd, flags.file);
   const token = (flags.file === undefined ? env[TOKEN_VARIABLE] : undefined) ?? readTokenFile(path);
-  if (token === undefined) throw usage(`there is no token: ${TOKEN_VARIABLE} is not set, and there is no ${path}`);
+  if (token === undefined)
+    throw usage(
+      `there is no token: ${TOKEN_VARIABLE} is not set, and ${path} does not exist. Create one with harness token mint`,
+    );
   const claims = tokenParts(ports).authenticator.authenticate(token, "check");
   if (flags.json) terminal.out(`${JSON.stringify(claims)}\n`);
   else terminal.out(`${describeClaims(claims)}\n`);
@@ -156,7 +159,7 @@ async function confirmed({ terminal, clock, outward }: CliPorts, claims: Claims)
         kind: "terminal",
         isThere: () => terminal.interactive,
         show: async (code, asked) => {
-          terminal.err(`${describeClaims(asked)}\nTo make this token, type ${code} within a minute.\n`);
+          terminal.err(`${describeClaims(asked)}\nTo create this token, type ${code} within a minute.\n`);
           return true;
         },
       },
@@ -177,7 +180,7 @@ async function confirmed({ terminal, clock, outward }: CliPorts, claims: Claims)
 
 function sessionsOf({ session, allSessions }: MintFlags): readonly SessionId[] | "all" {
   if ((session === undefined) === (allSessions !== true)) {
-    throw usage("name the sessions with --session, or take --all-sessions");
+    throw usage("name the sessions with --session, or use --all-sessions");
   }
   return (session ?? []).length === 0 ? "all" : (session ?? []).map(sessionId);
 }
@@ -190,7 +193,7 @@ function sessionId(text: string): SessionId {
 function secondsOf(text: string): number {
   const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   if (count === undefined || unit === undefined)
-    throw usage(`--ttl takes 90s, 15m, 24h or 7d, not '${text.slice(0, 50)}'`);
+    throw usage(`--ttl must be like 90s, 15m, 24h or 7d, not '${text.slice(0, 50)}'`);
   // The pattern has no other units.
   return Number(count) * SECONDS[unit as keyof typeof SECONDS];
 }
@@ -222,7 +225,7 @@ function writeTokenFile(path: string, token: string): void {
 }
 
 function taken(path: string): ReasonError {
-  return new ReasonError("AlreadyExists", { detail: `${path} is there already. Name another file, or move it away.` });
+  return new ReasonError("AlreadyExists", { detail: `${path} already exists. Name another file, or move it away.` });
 }
 
 function usage(detail: string): ReasonError {

@@ -71,7 +71,7 @@ export function renderReport(terminal: Terminal, report: UndoReport): void {
     done: `${action === "undo" ? "Undid" : "Redid"} ${what}:`,
     partial: `${action === "undo" ? "Undid" : "Redid"} a part of ${what}:`,
     planned: `Would ${action} ${what}:`,
-    refused: `Nothing was changed: ${what} cannot be taken ${action === "undo" ? "back" : "up again"} as a whole.`,
+    refused: `Nothing was changed: ${what} cannot be ${action === "undo" ? "undone" : "redone"} as a whole.`,
   } as const;
   (outcome === "refused" ? terminal.err : terminal.out)(`${visibleLine(heads[outcome])}\n`);
   if (outcome !== "refused") {
@@ -79,7 +79,7 @@ export function renderReport(terminal: Terminal, report: UndoReport): void {
       terminal.out,
       restored.map(({ path, what: done }) => `  ${path}  ${done}`),
     );
-    const nothing = outcome === "partial" ? "nothing could be" : "everything is as it should be already";
+    const nothing = outcome === "partial" ? "nothing could be" : "everything is already as it should be";
     if (restored.length === 0) terminal.out(`  (${nothing})\n`);
   }
   const lines = (title: string, paths: readonly { readonly path: string; readonly why: string }[]): void => {
@@ -94,9 +94,9 @@ export function renderReport(terminal: Terminal, report: UndoReport): void {
   lines("Failed:", failed);
   lines("Directories that stay:", kept);
   lines("Changed, but not covered by undo:", uncovered);
-  lines("Not looked at when the calls ran:", leftOut);
+  lines("Not saved when the calls ran:", leftOut);
   lines(
-    "Cut off while running (what they changed is not known):",
+    "Interrupted while running (what they changed is unknown):",
     interrupted.map(({ call, tool }) => ({ path: call, why: tool })),
   );
   if (outcome === "refused") terminal.err(`Add --skip-conflicts to ${action} the rest.\n`);

@@ -173,7 +173,7 @@ async function settingsOf(ports: CliPorts) {
 
 function handshakeOf(answer: LocalAnswer): string {
   const { protocol_version: version } = field(answer);
-  if (typeof version !== "string") throw new Error("the answer names no protocol version");
+  if (typeof version !== "string") throw new Error("the answer has no protocol version");
   return `protocol ${version}`;
 }
 

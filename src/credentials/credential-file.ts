@@ -110,8 +110,8 @@ export function openSecret(file: CredentialFile, key: Uint8Array, entry: Credent
 }
 
 export function wrongKey(path: string): CredentialFileError {
-  const remedy = "Set HARNESS_MACHINE_KEY or HARNESS_PASSPHRASE as it was, or put the key file back.";
-  return new CredentialFileError("wrong-key", `${path} was sealed with another machine key. ${remedy}`);
+  const remedy = "Set HARNESS_MACHINE_KEY or HARNESS_PASSPHRASE to its previous value, or restore the key file.";
+  return new CredentialFileError("wrong-key", `${path} was encrypted with another machine key. ${remedy}`);
 }
 
 export function fingerprintOf(key: Uint8Array, secret: Uint8Array): string {
@@ -133,10 +133,10 @@ function parse(path: string, text: string): CredentialFile {
   try {
     raw = JSON.parse(text);
   } catch {
-    throw damaged(path, "it is cut off or not what this program wrote");
+    throw damaged(path, "it is truncated, or this program did not write it");
   }
   if (!isRecord(raw) || raw.format !== FORMAT || typeof raw.check !== "string" || !Array.isArray(raw.entries)) {
-    throw damaged(path, "it is not what this program wrote");
+    throw damaged(path, "this program did not write it");
   }
   if (raw.entries.length > MAX_CREDENTIALS) throw damaged(path, `it has more than ${MAX_CREDENTIALS} entries`);
   return { path, check: raw.check, entries: raw.entries.map((entry) => parseEntry(path, entry)) };
@@ -168,7 +168,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function damaged(path: string, detail: string): CredentialFileError {
-  const remedy = "Put it back from a backup, or remove it and store the keys again.";
+  const remedy = "Restore it from a backup, or remove it and store the keys again.";
   return new CredentialFileError("damaged", `${path} is damaged: ${detail}. ${remedy}`);
 }
 

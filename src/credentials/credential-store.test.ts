@@ -77,7 +77,7 @@ test("with another machine key nothing can be read and nothing is written", asyn
   await expect(other.add(newKey("work"))).rejects.toMatchObject({ reason: "KeyInvalid" });
   await expect(other.remove({ provider: "openai", name: "default" })).rejects.toMatchObject({ reason: "KeyInvalid" });
   expect(() => secretIn(other.path, "default", OTHER_KEY)).toThrow(
-    expect.objectContaining({ problem: "wrong-key", message: expect.stringContaining("put the key file back") }),
+    expect.objectContaining({ problem: "wrong-key", message: expect.stringContaining("restore the key file") }),
   );
   expect(() => other.check()).toThrow(expect.objectContaining({ reason: "KeyInvalid" }));
   expect(readFileSync(other.path)).toEqual(before);

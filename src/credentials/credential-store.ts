@@ -81,7 +81,7 @@ export function createCredentialStore(options: CredentialStoreOptions): Credenti
         const file = current();
         const others = file.entries.filter((entry) => !isItem(entry, { provider, name }));
         if (others.length >= MAX_CREDENTIALS) {
-          throw new ReasonError("UsageInvalid", { detail: `there are ${MAX_CREDENTIALS} credentials already` });
+          throw new ReasonError("UsageInvalid", { detail: `there are already ${MAX_CREDENTIALS} credentials` });
         }
         const keychainProblem = useKeychain ? await intoKeychain(keychain, { provider, name }, secret) : undefined;
         const place = useKeychain && keychainProblem === undefined ? "keychain" : "file";
@@ -197,7 +197,7 @@ async function locked<Result>(path: string, clock: Clock, work: () => Promise<Re
 }
 
 function keptByOther(path: string): ReasonError {
-  return new ReasonError("CredentialStoreFailed", { detail: `another process keeps ${path} to itself. Try again.` });
+  return new ReasonError("CredentialStoreFailed", { detail: `another process has locked ${path}. Try again.` });
 }
 
 function typed<Result>(path: string, work: () => Result): Result {
@@ -217,7 +217,7 @@ function asReason(path: string, error: unknown): ReasonError {
     return new ReasonError("KeyInvalid", { detail: error.message }, { cause: error });
   }
   const why = error instanceof Error ? error.message : String(error);
-  const detail = `${path} could not be written: ${why}. What was stored before is still there.`;
+  const detail = `${path} could not be written: ${why}. What was stored before is unchanged.`;
   return new ReasonError("CredentialStoreFailed", { detail }, { cause: error });
 }
 

@@ -399,7 +399,7 @@ test("stored keys are told, also those that no model needs; those that cannot be
   ];
   for (const [storeKey, content, isFound, problem] of [
     [key, whole, true, undefined],
-    [Buffer.alloc(32, 8), whole, false, /sealed with another machine key/],
+    [Buffer.alloc(32, 8), whole, false, /encrypted with another machine key/],
     [key, whole.replace(entry, tampered), true, /custom\/another was changed after it was stored/],
     [key, "{", false, /creds\.enc/],
   ] as const) {

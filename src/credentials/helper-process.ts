@@ -78,7 +78,7 @@ export function runCredentialHelper(): void {
     const file = readCredentialFile(store.path);
     const entry = file?.entries.find(({ provider, name }) => provider === from.provider && name === from.name);
     if (file === undefined || entry === undefined) {
-      throw new CredentialFileError("unreadable", `${from.provider}/${from.name} is not stored any more`);
+      throw new CredentialFileError("unreadable", `${from.provider}/${from.name} is no longer stored`);
     }
     const secret = openSecret(file, store.key, entry);
     if (entry.place === "file") return { secret, hosts: entry.hosts };

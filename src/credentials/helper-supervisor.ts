@@ -203,7 +203,7 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
     if (crashedMs.length < MAX_CRASHES) launch();
     else {
       state = "failed";
-      detail ??= `it ended ${MAX_CRASHES} times within a minute and is not started again: restart harness`;
+      detail ??= `it ended ${MAX_CRASHES} times within a minute and is not restarted: restart harness`;
       stopWatching();
       removeFolder();
     }
@@ -222,7 +222,7 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
     // What came while this process was busy is read first.
     setImmediate(() => {
       if (current !== undefined && clock.monotonicMs() - current.lastBeatMs > HEARTBEAT_LOST_MS) {
-        detail = "it did not answer any more";
+        detail = "it stopped answering";
         current.process.kill();
       }
     });

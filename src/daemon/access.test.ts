@@ -292,7 +292,7 @@ describe("a notification", () => {
     expect(channel.isThere()).toBe(true);
     expect(await channel.show("012345", someClaims(), 0)).toBe(true);
     expect(readFileSync(join(cli.workspace, "shown.txt"), "utf8")).toMatch(
-      /^A program asks for a token\|Code 012345\. tok_.*agent, SendInput, CancelTurn in sess_/,
+      /^A program requests a token\|Code 012345\. tok_.*agent, SendInput, CancelTurn in sess_/,
     );
   });
 

@@ -156,7 +156,7 @@ function broughtToken(
   if (flags.authTokenFile !== undefined) {
     const path = resolve(cwd, flags.authTokenFile);
     const token = readTokenFile(path);
-    if (token === undefined) throw usage(`there is no file ${path}; make one with harness token mint --file`);
+    if (token === undefined) throw usage(`there is no file ${path}; create one with harness token mint --file`);
     return { path, claims: authenticator.authenticate(token, path) };
   }
   const path = defaultTokenFile(ports);
@@ -197,7 +197,7 @@ function readPem(path: string, isSecret: boolean): string {
     const { size, mode } = statSync(path);
     if (size > PEM_MAX_BYTES) throw new Error(`it has more than ${PEM_MAX_BYTES} bytes`);
     if (isSecret && process.platform !== "win32" && (mode & 0o007) !== 0) {
-      throw new Error("every user of this machine can get at it; chmod o= it");
+      throw new Error("every user of this machine can read it; run chmod o= on it");
     }
     return readFileSync(path, "utf8");
   } catch (cause) {
@@ -211,7 +211,7 @@ function terminalChannel(terminal: ProgramPorts["terminal"]): ConfirmationChanne
     isThere: () => terminal.interactive,
     async show(code, claims) {
       terminal.err(
-        `A program asks for a token. ${describeClaims(claims)}\nTo let it have one, give it ${code} within a minute.\n`,
+        `A program requests a token. ${describeClaims(claims)}\nTo allow it, give it the code ${code} within a minute.\n`,
       );
       return true;
     },

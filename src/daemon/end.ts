@@ -27,14 +27,14 @@ export async function endDaemon(clock: Clock, state: FoundDaemon): Promise<"ende
   if (await isGone(clock, claim, isStuck(state) ? HUNG_PATIENCE_MS : DRAIN_PATIENCE_MS)) return "ended";
   signal(claim, "SIGKILL");
   if (await isGone(clock, claim, KILL_PATIENCE_MS)) return "killed";
-  throw failed(`the process ${claim.pid} does not end, not even by SIGKILL`);
+  throw failed(`the process ${claim.pid} does not end, not even after SIGKILL`);
 }
 
 /** Only to the very process that made the claim; one that has ended needs no signal. */
 function signal({ pid, mark }: DaemonClaim, name: NodeJS.Signals): void {
   if (mark === "") {
     throw failed(
-      `this system does not tell whether the process ${pid} is the daemon. End it yourself if it is: kill ${pid}`,
+      `this system cannot tell whether process ${pid} is the daemon. If it is, end it yourself: kill ${pid}`,
     );
   }
   if (!isSameProcess(pid, mark)) return;

@@ -63,7 +63,7 @@ export async function ensureDaemon(
         if (!state.isOtherBuild) return accessTo(ports, state, started, recycled);
         break;
       case "foreign":
-        throw failed(`another program answers on ${daemonPlaces(ports.env).socket}. Move it away`);
+        throw failed(`another program answers on ${daemonPlaces(ports.env).socket}. Stop that program`);
       case "starting":
         if (!isPatient()) break;
         await clock.sleep(LOOK_EVERY_MS);
@@ -91,7 +91,7 @@ export async function ensureDaemon(
       case "hung":
         break;
     }
-    if (recycled.length >= MAX_RECYCLED) throw failed(`there is always one in the way: ${recycled.join("; ")}`);
+    if (recycled.length >= MAX_RECYCLED) throw failed(`every attempt met another daemon: ${recycled.join("; ")}`);
     recycled.push(describeState(state));
     const found = withProcess(state);
     const { facts } = found.claim;
@@ -154,7 +154,7 @@ async function printedBy(
   const { output } = daemonPlaces(env);
   const printed = endOf(readFileSync(output).subarray(from).toString("utf8").trim(), SHOWN_OUTPUT_CHARS);
   const how = code === undefined ? "it did not answer in time" : `it ended with ${code ?? "a signal"}`;
-  if (printed === "") return `${how} and printed nothing. See what is wrong here with: harness doctor`;
+  if (printed === "") return `${how} and printed nothing. To find out what is wrong: harness doctor`;
   return `${how}. ${(await outward.orNothing(printed)) || `What it printed is in ${output}`}`;
 }
 

@@ -32,7 +32,7 @@ export function daemonPlace({ env, cwd }: Pick<ProgramPorts, "env" | "cwd">, fla
   const { socket, tokenFile } = daemonPlaces(env);
   const isOwnToken = flags.tokenFile === undefined && env.HARNESS_TOKEN === undefined;
   if (isOwnToken && flags.connect !== undefined && !isHere(flags.connect)) {
-    const detail = `${flags.connect} is another machine: name the token for it with --token-file, or in HARNESS_TOKEN`;
+    const detail = `${flags.connect} is another machine: give the token for it with --token-file or HARNESS_TOKEN`;
     throw new ReasonError("UsageInvalid", { detail });
   }
   const address = flags.connect ?? `unix:${socket}`;

@@ -93,7 +93,7 @@ async function becomeDaemon(ports: ProgramPorts, places: DaemonPlaces, facts: Da
   });
   if ("by" in claimed) {
     throw new ReasonError("DaemonFailed", {
-      detail: `another one has the socket (process ${claimed.by.pid}). See harness daemon status`,
+      detail: `another daemon already has the socket (process ${claimed.by.pid}). See harness daemon status`,
     });
   }
   if ((await probeDaemon(places.socket, undefined)).kind === "silent") rmSync(places.socket, { force: true });
@@ -202,7 +202,7 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
     if (why === "replaced") await endOfTurns();
     claim?.ending();
     stage.info("stage", { stage: "drain", why, running: harness.control.sessions().filter(({ turn }) => turn).length });
-    terminal.err("stopping: running turns may end, new ones are refused\n");
+    terminal.err("stopping: waiting for running turns, refusing new ones\n");
     server.stopAccepting();
     await harness.control.drain();
     stage.info("stage", { stage: "drained" });

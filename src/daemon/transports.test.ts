@@ -9,7 +9,7 @@ it("takes an address without a wire as one of HTTP, and writes it as it was give
 
 it("refuses a wire that neither the program nor a plugin has, by its name", () => {
   const listen = [parseDaemonAddress("smoke+unix:/run/a.sock")];
-  const refusal = { reason: "UsageInvalid", message: expect.stringContaining("no wire 'smoke'; there is http") };
+  const refusal = { reason: "UsageInvalid", message: expect.stringContaining("no wire 'smoke'; available: http") };
   expect(() => checkWires(listen, new Map())).toThrow(expect.objectContaining(refusal));
   expect(() => checkWires(listen, new Map([["smoke", {}]]))).not.toThrow();
 });

@@ -38,7 +38,7 @@ export function checkWires(listen: readonly DaemonAddress[], ofPlugins: Readonly
   const known = [...Object.keys(transports), ...ofPlugins.keys()];
   const unknown = listen.find(({ wire }) => !known.includes(wire));
   if (unknown === undefined) return;
-  const detail = `${daemonAddressText(unknown)}: there is no wire '${unknown.wire}'; there is ${known.join(", ")}`;
+  const detail = `${daemonAddressText(unknown)}: there is no wire '${unknown.wire}'; available: ${known.join(", ")}`;
   throw new ReasonError("UsageInvalid", { detail });
 }
 

@@ -62,7 +62,7 @@ test("a call that is cancelled while it waits leaves at once, and lets nobody pa
 test("without a price no budget can be held, so nothing more is spent", async () => {
   const spending = createSpending(1);
   await spending.gate(call, async () => done());
-  expect(spending.exhausted).toContain("The price of openai:mock is not known");
+  expect(spending.exhausted).toContain("The price of openai:mock is unknown");
   expect(await spending.gate(call, async () => done(0.1))).toMatchObject({ type: "failed" });
 });
 

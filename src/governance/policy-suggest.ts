@@ -88,7 +88,7 @@ function wasDenied({ answer }: RecordedCall): boolean {
 }
 
 function whyNot(decided: Redecided): string {
-  if (decided.effect === "unknown") return `it cannot be re-decided: ${decided.why}`;
+  if (decided.effect === "unknown") return `it cannot be decided again: ${decided.why}`;
   const { effect, by, source, why } = decided;
   return `${effect} by ${by}${source === undefined ? "" : ` (${source})`}: ${why}`;
 }

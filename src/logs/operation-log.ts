@@ -51,7 +51,7 @@ export function createOperationLog({ clock, levels, clean, sinks, always = {} }:
       line = lineOf(head, clean({ msg, ...shortened(fields) }));
     } catch {
       withheld += 1;
-      line = lineOf(head, { msg: "a line was withheld: its secrets could not be taken out" });
+      line = lineOf(head, { msg: "a line was withheld: its secrets could not be removed" });
     }
     let failure: string | undefined;
     for (const sink of sinks) {

@@ -61,7 +61,7 @@ export async function applyDailyRetention(ports: ProgramPorts, settings: Pick<Se
   try {
     await retentionPortion(ports, settings);
   } catch (error) {
-    ports.terminal.err(`Old content could not be let go: ${await ports.outward.describe(error)}\n`);
+    ports.terminal.err(`Expired content could not be deleted: ${await ports.outward.describe(error)}\n`);
     return;
   }
   await tellExpiring(ports, async () => settings.retention);

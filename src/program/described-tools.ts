@@ -28,5 +28,5 @@ export function describedTools({ config, agents, tools }: Project): ToolGroups<D
 }
 
 function nothingRuns(): Promise<never> {
-  return Promise.reject(new Error("a tool that is only listed does not run"));
+  return Promise.reject(new Error("a listed tool cannot run"));
 }

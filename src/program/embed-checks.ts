@@ -23,7 +23,7 @@ export function checkOptions(given: object, known: readonly string[]): void {
 export function modelForKey(apiKey: string): string {
   const [, vendor] = KEY_BEGINNINGS.find(([beginning]) => apiKey.startsWith(beginning)) ?? [];
   const models = vendor === undefined ? undefined : findVendor(vendor)?.models;
-  if (models === undefined) throw usage("it is unclear which provider 'apiKey' is for: set 'model' as well");
+  if (models === undefined) throw usage("'apiKey' does not say which provider it is for: also set 'model'");
   return `${vendor}:${models.small}`;
 }
 
@@ -39,11 +39,11 @@ export function checkTool(tool: unknown, index: number): void {
     typeof name === "string" && /^[\w.-]{1,64}$/.test(name),
     "a name of letters, digits, '_', '-' and '.', at most 64",
   );
-  need(typeof tool.description === "string", "a description, which is a text");
+  need(typeof tool.description === "string", "a description, as text");
   const schema = "run" in tool ? "parameters" : "inputSchema";
   const given = tool[schema];
   need(isRecord(given) && given.type === "object", `${schema}, the JSON Schema of an object ({ type: "object", … })`);
-  need(typeof (tool.run ?? tool.execute) === "function", "execute(input, context), which is a function");
+  need(typeof (tool.run ?? tool.execute) === "function", "a function execute(input, context)");
   const { class: kind = "mutating" } = tool;
   need(
     kind === "read_only" || kind === "mutating" || kind === "sensitive",

@@ -29,7 +29,7 @@ export async function tellExpiring(ports: ProgramPorts, settings: () => Promise<
     await mark.set();
     if (soon.length > 0) terminal.err(`${expiringText(soon.map(({ id }) => id))}\n`);
   } catch (error) {
-    terminal.err(`Sessions that lose content soon could not be found: ${await ports.outward.describe(error)}\n`);
+    terminal.err(`Harness could not check which sessions lose content soon: ${await ports.outward.describe(error)}\n`);
   }
 }
 

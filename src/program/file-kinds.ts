@@ -15,13 +15,13 @@ export const kindNames: Readonly<Record<AwaitingFile["kind"], string>> = {
 
 /** What a file can do once it is acked. */
 export const powers: Readonly<Record<AwaitingFile["kind"], string>> = {
-  config: "says who the agent is, where the conversation goes, and what runs without a question",
+  config: "defines who the agent is, which model it uses, and what runs without asking",
   tool: "a script that the model can call",
-  hook: "a script that runs by itself at events",
-  agent: "an agent that work can be handed to",
-  plugin: "text for the prompt, and tools and hooks with it",
-  builtin: "text for the prompt, and tools and hooks with it",
-  override: "text for the prompt, and tools and hooks with it",
-  context: "its text joins the prompt",
+  hook: "a script that runs on events, without being called",
+  agent: "an agent that can receive delegated tasks",
+  plugin: "text for the prompt, with tools and hooks",
+  builtin: "text for the prompt, with tools and hooks",
+  override: "text for the prompt, with tools and hooks",
+  context: "text for the prompt",
   eval: "calls, rules and scripts that harness eval runs",
 };

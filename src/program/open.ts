@@ -27,7 +27,7 @@ import { loadPlugins } from "./user-plugins.ts";
 const TERMINAL_ANSWER_MS = 24 * 60 * 60 * 1000;
 
 const AUTO_APPROVE_TEXT =
-  "every permission request is approved without asking. Deny rules, plan mode and the sandbox still hold; changes of steering files still ask.";
+  "every permission request is approved without asking. Deny rules, plan mode and the sandbox still apply, and changes to steering files still ask.";
 
 export interface OpenOptions {
   readonly flags: RunFlags & LogFlags;

@@ -45,7 +45,7 @@ export function registerPlugins(
       addToolSource: during((source) => extensions.toolSources.push(source)),
       addProvider: during((provider) => {
         if (extensions.providers.some((other) => other.name === provider.name)) {
-          throw new Error(`the provider '${provider.name}' is registered already`);
+          throw new Error(`the provider '${provider.name}' is already registered`);
         }
         extensions.providers.push(provider);
       }),
@@ -56,7 +56,7 @@ export function registerPlugins(
       addRule: during((effect, rule) => extensions.rules.push({ effect, rule, source: `plugin ${name}` })),
       addHook: during((hook) => {
         if (extensions.hooks.some((other) => other.name === hook.name)) {
-          throw new Error(`the hook '${hook.name}' is registered already`);
+          throw new Error(`the hook '${hook.name}' is already registered`);
         }
         extensions.hooks.push(engineHook(name, hook, clock));
       }),

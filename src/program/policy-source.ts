@@ -71,6 +71,6 @@ function kindOf(path: string): "file" | "folder" | undefined {
 }
 
 function missing(name: string, why: string): ReasonError {
-  const kinds = "a project folder, harness.md, config.toml, admin:FILE, REVISION:PATH, or (as OLD) recorded";
-  return new ReasonError("UsageInvalid", { detail: `'${name}' names no policy: ${why}. It can be ${kinds}.` });
+  const kinds = "a project folder, harness.md, config.toml, admin:FILE, REVISION:PATH, or, as the old one, recorded";
+  return new ReasonError("UsageInvalid", { detail: `'${name}' is not a policy: ${why}. Give ${kinds}.` });
 }

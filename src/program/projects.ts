@@ -61,7 +61,7 @@ export function namesProject(config: string): boolean {
   const extension = extname(config).toLowerCase();
   if (PROJECT_EXTENSIONS.includes(extension)) return true;
   if (extension === ".toml") return false;
-  const detail = `--config takes a project file (.md, .yaml) or a configuration file (.toml), not '${config}'`;
+  const detail = `--config needs a project file (.md, .yaml) or a configuration file (.toml), not '${config}'`;
   throw new ReasonError("UsageInvalid", { detail });
 }
 
@@ -257,7 +257,7 @@ export function locateProject(
   }
   if (!namesProject(config)) {
     throw new ReasonError("UsageInvalid", {
-      detail: `'${config}' is no project file: name a harness.md or harness.yaml`,
+      detail: `'${config}' is not a project file: name a harness.md or harness.yaml`,
     });
   }
   const configFile = resolve(cwd, config);
@@ -276,7 +276,7 @@ function adminPolicy(env: ProjectPorts["env"]): string {
   const named = env.HARNESS_ADMIN_POLICY;
   if (named === undefined || named === "" || named === ADMIN_POLICY) return ADMIN_POLICY;
   if (existsSync(ADMIN_POLICY)) {
-    const detail = `HARNESS_ADMIN_POLICY names ${named}, but this machine has ${ADMIN_POLICY}, which nothing sets aside`;
+    const detail = `HARNESS_ADMIN_POLICY names ${named}, but this machine has ${ADMIN_POLICY}, which nothing can replace`;
     throw new ReasonError("ConfigInvalid", { detail });
   }
   if (!isAbsolute(named) || !existsSync(named)) {

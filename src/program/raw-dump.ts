@@ -79,7 +79,7 @@ interface DumpEntry {
 }
 
 function withoutBody({ ts, kind, call }: DumpEntry): DumpEntry & { readonly withheld: string } {
-  return { ts, kind, call, withheld: "the answer holds a secret, which lies in several pieces here" };
+  return { ts, kind, call, withheld: "the answer contains a secret that is split over several pieces" };
 }
 
 /** True also where it cannot be told. */
@@ -127,7 +127,7 @@ async function cleanLine({ outward }: DumpPorts, entry: DumpEntry): Promise<stri
     return `${JSON.stringify((await outward.load()).value(entry))}\n`;
   } catch {
     const { ts, kind, call } = entry;
-    return `${JSON.stringify({ ts, kind, call, withheld: "its secrets could not be taken out" })}\n`;
+    return `${JSON.stringify({ ts, kind, call, withheld: "its secrets could not be removed" })}\n`;
   }
 }
 

@@ -32,7 +32,7 @@ export async function chosenSessions(
   if (found.length > 0) return found;
   const where = isAll ? "no session" : `no session of ${here}`;
   throw new ReasonError("UsageInvalid", {
-    detail: `the log has ${where}. harness sessions list shows what there is; --sessions all takes every one.`,
+    detail: `the log has ${where}. harness sessions list shows the sessions; --sessions all uses all of them.`,
   });
 }
 

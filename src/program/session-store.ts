@@ -43,7 +43,7 @@ export async function withStore<Result>(
 ): Promise<Result> {
   const { env, clock } = ports;
   if (flags.root !== undefined && !storeKinds[flags.store].isInWorkspace) {
-    throw new ReasonError("UsageInvalid", { detail: "--root goes with --store jsonl." });
+    throw new ReasonError("UsageInvalid", { detail: "--root needs --store jsonl." });
   }
   const key = machineKeySource(env);
   const { settings } = await loadConfig(ports, undefined);

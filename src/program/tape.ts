@@ -161,7 +161,7 @@ function recordedModels({ model }: CassetteHead, { model: named, settings }: Har
     resolve: async (text) => text,
     provider: {
       name: "cassette",
-      chat: () => Promise.reject(new Error("a replay asks no model")),
+      chat: () => Promise.reject(new Error("a replay calls no model")),
       models: async () => [],
       countTokens: () => 0,
     },
@@ -253,7 +253,7 @@ function tapedControl(tape: Tape, control: Control, asRecorded: (path: string) =
 function placed(command: Command, asRecorded: (path: string) => string): Command {
   if (command.kind !== "CreateSession") return command;
   if (command.resume !== undefined) {
-    const detail = "A session that goes on cannot be recorded or replayed: its beginning is not on the cassette.";
+    const detail = "A resumed session cannot be recorded or replayed, because its beginning is not on the cassette.";
     throw new ReasonError("NotAllowed", { detail });
   }
   return command.working_dir === undefined ? command : { ...command, working_dir: asRecorded(command.working_dir) };

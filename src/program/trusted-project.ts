@@ -91,7 +91,7 @@ export function userTrust(ports: ProjectPorts, root: string): ProjectTrust {
     now: () => clock.now(),
     ownFolders: [harnessPaths(env).configDir],
     onPromoted: (file, change) => {
-      const what = `${visibleLine(file)} changed (${change.class}) in a folder of your own; it is in force.`;
+      const what = `${visibleLine(file)} changed (${change.class}) in your own configuration folder; it is in effect.`;
       terminal.err(`${paint(terminal, "dim", what)}\n`);
     },
   });
@@ -158,7 +158,7 @@ export function ackRefusal(
     more > 0 ? `\n  and ${more} more` : "",
     lockfile === undefined
       ? `\nReview them with: harness ack. ${how}`
-      : `\nThey are not as ${lockfile} says. Review them with harness ack, then write the lock file again: harness ack --emit-lockfile.`,
+      : `\nThey differ from ${lockfile}. Review them with harness ack, then write the lock file again: harness ack --emit-lockfile.`,
   ];
   return ReasonError.withMessage("NonInteractiveAckRefused", text.join(""));
 }

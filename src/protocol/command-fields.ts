@@ -24,12 +24,14 @@ export const contextValues = z
 export const skipConflicts = z
   .boolean()
   .optional()
-  .describe("Leaves paths that somebody else has changed since and does the others; otherwise one such path stops it.");
+  .describe(
+    "Skips paths that somebody else changed since, and restores the others. Otherwise one such path stops everything.",
+  );
 
 export const ruleList = z
   .array(wire({ effect: z.string(), rule: z.string(), source: z.string().describe("Where it is written.") }))
   .readonly()
-  .describe("Those in force, the ones that answers have added last.");
+  .describe("The rules in effect; those that answers added come last.");
 
 const paths = z.array(wire({ path: z.string(), why: z.string() })).readonly();
 
@@ -37,7 +39,9 @@ export const undoReport = wire({
   action: z.enum(["undo", "redo"]),
   outcome: z
     .enum(["done", "partial", "refused", "planned"])
-    .describe("refused: conflicts, nothing was changed. partial: some paths were not done. planned: a dry run."),
+    .describe(
+      "refused: there are conflicts, and nothing was changed. partial: some paths were not restored. planned: a dry run.",
+    ),
   reason: z.string().optional().describe("Set when it was refused."),
   session: sessionId,
   turns: z.array(turnId).readonly(),
@@ -46,8 +50,8 @@ export const undoReport = wire({
   conflicts: z.array(wire({ path: z.string(), why: z.string(), call: callId })).readonly(),
   failed: paths,
   kept: paths.describe("Directories that stay because something else is in them."),
-  uncovered: paths.describe("Changed by the calls, but not covered: left as it is."),
-  leftOut: paths.describe("Not looked at when the calls ran."),
+  uncovered: paths.describe("Changed by the calls, but not covered by undo, so left unchanged."),
+  leftOut: paths.describe("Not saved when the calls ran."),
   interrupted: z
     .array(
       wire({
@@ -60,5 +64,5 @@ export const undoReport = wire({
       }),
     )
     .readonly()
-    .describe("Calls of the session that were cut off: what they changed is not known."),
+    .describe("Calls of the session that were interrupted, so that their changes are unknown."),
 }).describe("What was restored, and what was not and why.");

@@ -17,7 +17,7 @@ const toolUse = wire({
   type: z.literal("tool_use"),
   id: idSchema(CallId),
   name: z.string().describe("Canonical tool name, for example fs.read."),
-  input: z.unknown().describe("The arguments as the model gave them; an object once validated."),
+  input: z.unknown().describe("The arguments as the model wrote them; an object once validated."),
 });
 
 const toolResult = wire({
@@ -25,12 +25,12 @@ const toolResult = wire({
   tool_use_id: idSchema(CallId),
   content: z.array(z.discriminatedUnion("type", [text, image])),
   is_error: z.boolean(),
-  refused: z.boolean().optional().describe("The call did not run: the content says why, in words of the harness."),
+  refused: z.boolean().optional().describe("The call did not run. The content says why and comes from Harness."),
 });
 
 const thinking = wire({
   type: z.literal("thinking"),
-  provider: z.string().describe("The wire family that made the block; only that family gets it back."),
+  provider: z.string().describe("The wire family that produced the block; Harness sends it back only to that family."),
   data: z.unknown().describe("Opaque to everybody else; echoed verbatim, signature included."),
 });
 

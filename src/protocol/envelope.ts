@@ -6,7 +6,7 @@ import { ClientId, SessionId } from "./ids.ts";
 import { idSchema, wire } from "./wire.ts";
 
 const envelope = wire({
-  id: z.number().int().positive().describe("Monotonic per session; given by the log."),
+  id: z.number().int().positive().describe("Increases within a session; assigned by the log."),
   kind: z.string(),
   session: idSchema(SessionId),
   originator: idSchema(ClientId).optional().describe("The client whose input started the turn."),

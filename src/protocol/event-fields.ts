@@ -14,8 +14,8 @@ export const durationMs = z.number().nonnegative();
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 export const attrs = z
   .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
-  .describe("Span attributes: what hooks and tools noted about it.");
-export const where = z.string().describe("Where it is written: file:line, a flag, or built-in.");
+  .describe("Span attributes that hooks and tools added.");
+export const where = z.string().describe("Its source: file:line, a flag, or built-in.");
 
 /** What holds a command: chosen by who allowed it. */
 export const confinement = z.enum(["reader", "workspace", "outside"]);
@@ -29,9 +29,9 @@ export const judgement = wire({
   why: z.string(),
   trail: z
     .array(wire({ stage: z.string(), name: z.string(), source: where, effect: z.string() }))
-    .describe("Everything that was consulted, in order."),
+    .describe("Everything that was checked, in order."),
   confinement: confinement.optional().describe("Where an allowed command runs; absent for other tools."),
-  steering: z.array(z.string()).optional().describe("Steering files that a person let this command change."),
+  steering: z.array(z.string()).optional().describe("Steering files that a person allowed this command to change."),
 });
 
 /** What content is, besides its text: from outside, or not to get out. */
@@ -46,24 +46,24 @@ export const judgedOn = wire({
   paths: found
     .optional()
     .describe(
-      "Where paths led, each named by a hash: empty for as written, / for as it reads, null for out of the workspace.",
+      "What paths resolved to, each named by a hash: empty for the path as written, / for its normalized form, null for outside the workspace.",
     ),
-  looks: found.optional().describe("Other questions about the disk, each as a hash, and what was found."),
-  labels: labels.optional().describe("What the session held."),
+  looks: found.optional().describe("Other checks of the disk, each as a hash, and their results."),
+  labels: labels.optional().describe("The labels of the session."),
   plan_mode: z.boolean().optional(),
-  repeated: z.boolean().optional().describe("The same call had been made over and over."),
-  rules_changed: z.number().int().positive().optional().describe("Changes to the rules of the session until then."),
-  args: z.unknown().optional().describe("What was judged, where a hook had changed the arguments."),
-  subject: z.string().optional().describe("What rules were held against, for a tool that says so itself."),
-  sandbox: z.enum(["off", "none"]).optional().describe("Why no sandbox held commands; absent where one did."),
-  unsettled: z.boolean().optional().describe("A label was added while it was being judged."),
+  repeated: z.boolean().optional().describe("The same call had been repeated many times."),
+  rules_changed: z.number().int().positive().optional().describe("Changes to the session's rules up to then."),
+  args: z.unknown().optional().describe("The arguments that were judged, if a hook changed them."),
+  subject: z.string().optional().describe("What rules were compared with, for a tool that defines it itself."),
+  sandbox: z.enum(["off", "none"]).optional().describe("Why commands had no sandbox; absent if they had one."),
+  unsettled: z.boolean().optional().describe("A label was added during the decision."),
   allowed_by: wire({ by: z.string(), source: where.optional() }).optional().describe("Of a memoized call."),
 });
 
 export const count = z.number().int().nonnegative();
 export const depth = z.number().int().nonnegative().describe("0 for the root agent.");
 export const delegate = wire({
-  agent: z.string().describe("Empty for one without a name."),
+  agent: z.string().describe("Empty if it has no name."),
   depth,
   parent: idSchema(SessionId),
 });
@@ -87,7 +87,7 @@ export const total = wire({
 export const redactionSummary = wire({
   policy_version: z.string().describe("Changes with the rules, the disabled kinds and the user's patterns."),
   redacted_count: count,
-  counts: z.record(z.string(), count).describe("By the kind that stands in the marker."),
+  counts: z.record(z.string(), count).describe("By the kind in the marker."),
 });
 
 /** How a turn ended. */

@@ -20,7 +20,7 @@ export const handshakeSchema = wire({
   resource_uri_scheme: z.string(),
   client: idSchema(ClientId)
     .optional()
-    .describe("The client that this attachment is: the originator of its turns, whoever else uses the same token."),
+    .describe("The client id of this attachment, which is the originator of its turns. Others may use the same token."),
 });
 
 export type Handshake = z.infer<typeof handshakeSchema>;

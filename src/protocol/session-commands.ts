@@ -2,19 +2,19 @@
 import { row } from "./command-row.ts";
 
 /** The deed that CreateSession shares with SetContext, where it sets values. */
-export const SET_CONTEXT_DEED = "set the values that conditions look at";
+export const SET_CONTEXT_DEED = "set context values";
 
 export const sessionCommands = {
   CreateSession: row({
     text: "Opens a session and attaches the sender to it.",
     params: ({ z, sessionId, contextValues }) => ({
       profile: z.string().optional(),
-      resume: sessionId.optional().describe("Open this session again instead of a new one."),
+      resume: sessionId.optional().describe("Reopen this session instead of creating a new one."),
       working_dir: z.string().optional().describe("Absolute path of the workspace; default: the engine's own."),
       model: z.string().optional().describe("provider:name; default: as configured."),
       context: contextValues
         .optional()
-        .describe("What conditions and scripts see as ctx. Only a human may set any. Feature: context_values."),
+        .describe("Values that conditions and scripts see as ctx. Only a human may set them. Feature: context_values."),
     }),
     reply: ({ sessionId }) => ({ session: sessionId.describe("The session that is open now.") }),
     scope: "program",
@@ -34,7 +34,7 @@ export const sessionCommands = {
     mcpTool: "harness.attach_session",
   }),
   DetachSession: row({
-    text: "Ends the subscription; the turn goes on.",
+    text: "Ends the subscription; a running turn continues.",
     params: ({ session }) => ({ session }),
     scope: "session",
     mcpTool: "harness.detach_session",
@@ -58,7 +58,7 @@ export const sessionCommands = {
     mcpTool: "harness.set_context",
   }),
   UndoTurn: row({
-    text: "Takes back what the calls of a turn changed in the workspace. Only while no turn runs.",
+    text: "Reverts what the calls of a turn changed in the workspace. Only while no turn runs.",
     params: ({ session, turnId, skipConflicts }) => ({
       session,
       turn: turnId.optional().describe("Default: the newest turn of the session that can be undone."),
@@ -66,34 +66,34 @@ export const sessionCommands = {
     }),
     reply: ({ undoReport }) => ({ result: undoReport }),
     scope: "session",
-    humanOnly: "undo what calls have changed",
+    humanOnly: "undo changes of calls",
     feature: "undo",
     route: "POST /v1/sessions/{id}/undo",
     rpc: "undo.turn",
     mcpTool: "harness.undo_turn",
   }),
   UndoCall: row({
-    text: "Takes back what one call changed in the workspace. Only while no turn runs.",
+    text: "Reverts what one call changed in the workspace. Only while no turn runs.",
     params: ({ session, callId, skipConflicts }) => ({ session, call_id: callId, skip_conflicts: skipConflicts }),
     reply: ({ undoReport }) => ({ result: undoReport }),
     scope: "session",
-    humanOnly: "undo what calls have changed",
+    humanOnly: "undo changes of calls",
     feature: "undo",
     route: "POST /v1/sessions/{id}/undo",
     rpc: "undo.call",
     mcpTool: "harness.undo_call",
   }),
   Redo: row({
-    text: "Makes again what was undone. Only while no turn runs.",
+    text: "Applies again what was undone. Only while no turn runs.",
     params: ({ session, turnId, callId, skipConflicts }) => ({
       session,
       turn: turnId.optional(),
-      call_id: callId.optional().describe("Beats the turn; with neither, what was undone last."),
+      call_id: callId.optional().describe("Overrides the turn; default for both: what was undone last."),
       skip_conflicts: skipConflicts,
     }),
     reply: ({ undoReport }) => ({ result: undoReport }),
     scope: "session",
-    humanOnly: "redo what calls have changed",
+    humanOnly: "redo changes of calls",
     feature: "undo",
     route: "POST /v1/sessions/{id}/undo",
     rpc: "undo.redo",

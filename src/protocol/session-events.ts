@@ -7,30 +7,30 @@ import { idSchema, wire } from "./wire.ts";
 export const sessionEvents = {
   SessionStarted: wire({
     working_dir: z.string(),
-    root: z.string().optional().describe("Where that really is, when it is a link."),
+    root: z.string().optional().describe("The real path, if it is a link."),
     profile: z.string(),
     model: z.string(),
     parent: idSchema(SessionId).optional().describe("The session that delegated to it, or that it was branched from."),
-    call_id: callId.optional().describe("Of a delegate: the call of the parent that opened it."),
-    agent: z.string().optional().describe("Of a delegate: its name; empty for one without."),
+    call_id: callId.optional().describe("For a delegate: the call of the parent that opened it."),
+    agent: z.string().optional().describe("For a delegate: its name; empty if it has none."),
     depth: depth.optional(),
   }).describe("First event of a session."),
   SessionEnded: wire({ reason: z.enum(["idle", "user", "error", "binary-shutdown", "delegation-over"]) }).describe(
-    "The engine let go of it.",
+    "The engine closed the session.",
   ),
   ModelChanged: wire({ model: z.string(), previous: z.string() }).describe("SetModel took effect, or a fallback did."),
   PlanModeChanged: wire({ active: z.boolean() }).describe("Plan mode was entered or left."),
   ContextSet: wire({ values: z.record(z.string(), z.unknown()) }).describe(
-    "Values that conditions see have changed; all of them as they are now.",
+    "Context values changed; this has all current values.",
   ),
   ProjectChanged: wire({
-    version: sha256.describe("Of all files of the project together."),
-    files: z.array(z.string()).describe("Those that are new, changed or gone."),
+    version: sha256.describe("Hash of all project files together."),
+    files: z.array(z.string()).describe("Files that are new, changed or removed."),
     in_force: z
       .boolean()
-      .describe("False: there are errors, or files that wait for an ack; the last good version stays in force."),
+      .describe("False: there are errors, or files that wait for an ack, so the last good version stays in effect."),
     problems: z.array(z.string()),
-  }).describe("Files of the project changed; what they say holds from this step on, if it is in force."),
+  }).describe("Files of the project changed. If in_force is true, they apply from this step on."),
   SandboxStatus: wire({
     mode: z.enum(["auto", "required", "off"]),
     active: z.boolean().describe("Commands run in a sandbox of the operating system."),
@@ -38,11 +38,11 @@ export const sessionEvents = {
     network: z
       .enum(["open", "public", "listed", "none"])
       .describe(
-        "What allowed commands reach: the machine's network, every public host or the domains through the egress proxy.",
+        "What allowed commands can reach: the machine's network, or through the egress proxy every public host or the listed domains.",
       ),
     domains: z.array(z.string()).optional(),
     detail: z.string().describe("One line for a person."),
-  }).describe("What commands of this session run in; before the first one does."),
+  }).describe("How commands of this session are confined. Sent before the first command runs."),
   ScriptLogged: wire({
     turn: turn.optional(),
     call_id: callId.optional(),
@@ -56,14 +56,14 @@ export const sessionEvents = {
     reason: z.enum(["ttl", "overflow"]),
   }).describe("Events between the two ids are not available on this stream."),
   TokenExpiring: wire({ token: idSchema(TokenId), expires_at: z.iso.datetime() }).describe(
-    "The client's token ends soon. Told on each of its streams; not in the log.",
+    "The client's token expires soon. Sent on each of the client's streams; not in the log.",
   ),
   TokenRequested: wire({
     token: idSchema(TokenId).describe("The id that the token would have."),
     code: z
       .string()
       .regex(/^\d{6}$/)
-      .describe("Whoever gives it to the program that asks makes the token."),
+      .describe("A person confirms the token by giving this code to the program that requested it."),
     sessions: z.array(idSchema(SessionId)).optional().describe("Absent: all of them."),
     commands: z.array(z.string()),
     identity_class: z.enum(["human", "agent"]),
@@ -71,7 +71,7 @@ export const sessionEvents = {
     expires_at: z.iso.datetime().describe("The end of the token."),
     confirm_by: z.iso.datetime().describe("The end of the code."),
   }).describe(
-    "A program asks for a token, and a person is to confirm it. Told to attached people who may do all of it; not in the log.",
+    "A program requests a token, and a person has to confirm it. Sent to attached people who have all of its rights; not in the log.",
   ),
   MCPServerDown: wire({ name: z.string(), reason: z.string(), attempts: z.number().int() }).describe(
     "An MCP server exhausted its restarts.",

@@ -23,18 +23,18 @@ const text = { type: "string" } as const;
 
 export const slashCommands = [
   row("model", "use another model from the next step on", { model: text }, ["model"]),
-  row("rules", "the permission rules in force; take back or keep one that an answer has added", {
+  row("rules", "show the permission rules; remove or save one that an answer added", {
     change: { type: "string", enum: ["revoke", "keep"] },
     rule: text,
   }),
-  row("undo", "take back what the last turn, or the call or turn named, changed in the folder", { target: text }),
-  row("redo", "make again what was undone last", { target: text }),
-  row("queue", "send it when the running turn has ended", { text }, ["text"]),
-  row("steer", "tell the running turn something", { text }, ["text"]),
-  row("cancel", "end the running turn (also Ctrl-C)"),
-  row("sessions:list", "the sessions of the daemon"),
-  row("sessions:resume", "go on with another session here", { session: text }, ["session"]),
-  row("health", "the state of each part that can fail: log, redaction, keys, sandbox"),
+  row("undo", "revert what the last turn, or the named call or turn, changed in the folder", { target: text }),
+  row("redo", "apply again what was undone last", { target: text }),
+  row("queue", "send this input when the running turn has ended", { text }, ["text"]),
+  row("steer", "send a message to the running turn; the model reads it at its next step", { text }, ["text"]),
+  row("cancel", "cancel the running turn (also Ctrl-C)"),
+  row("sessions:list", "list the sessions of the daemon"),
+  row("sessions:resume", "switch to another session", { session: text }, ["session"]),
+  row("health", "show the state of each subsystem: log, redaction, keys, sandbox"),
   row("help", "this list"),
   row("quit", "leave (also Ctrl-D, or Ctrl-C twice)"),
 ] as const satisfies readonly SlashCommand[];

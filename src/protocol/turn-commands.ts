@@ -13,8 +13,8 @@ export const turnCommands = {
   }),
   QueueInput: row({
     text:
-      "Keeps an input in the log until the running turn has ended, then starts a turn with it, once, also after a restart. " +
-      "When idle it starts at once.",
+      "Queues an input in the log until the running turn has ended, then starts one turn with it, also after a restart. " +
+      "If no turn runs, it starts at once.",
     params: ({ session, content }) => ({ session, content }),
     scope: "session",
     feature: "queue_input",
@@ -23,7 +23,7 @@ export const turnCommands = {
     mcpTool: "harness.queue_agent_with_shell_access",
   }),
   SteerTurn: row({
-    text: "Tells the running turn something; the model reads it at the next step. Refused with NoTurnRunning when idle.",
+    text: "Sends a message to the running turn; the model reads it at the next step. Refused with NoTurnRunning if no turn runs.",
     params: ({ session, content }) => ({ session, content }),
     scope: "session",
     feature: "steer_turn",
@@ -32,7 +32,7 @@ export const turnCommands = {
     mcpTool: "harness.steer_agent_with_shell_access",
   }),
   CancelTurn: row({
-    text: "Ends the running turn; nothing when idle.",
+    text: "Cancels the running turn; does nothing if no turn runs.",
     params: ({ session }) => ({ session }),
     scope: "session",
     route: "POST /v1/sessions/{id}/cancel",
@@ -51,7 +51,7 @@ export const turnCommands = {
     mcpTool: "harness.set_model",
   }),
   EnterPlanMode: row({
-    text: "Only read-only calls pass from now on.",
+    text: "Allows only read-only calls from now on.",
     params: ({ session }) => ({ session }),
     scope: "session",
     feature: "plan_mode",

@@ -30,19 +30,19 @@ export const turnEvents = {
     turn,
     content: z.array(inputBlock),
     model: z.string(),
-    queued: queuedId.optional().describe("The InputQueued that it delivers."),
+    queued: queuedId.optional().describe("The InputQueued event that it delivers."),
   }).describe("A turn began with this input."),
   InputQueued: wire({
     content: z.array(inputBlock),
     by: idSchema(ClientId),
     allowed_by: wire({
-      ids: z.array(idSchema(TokenId)).min(1).describe("Its id, then those of the tokens that it comes from."),
+      ids: z.array(idSchema(TokenId)).min(1).describe("Its id, then the ids of the tokens that it was created with."),
       until: z.string().describe("Its end."),
     })
       .optional()
-      .describe("The capability token that it came with, which has to hold when its turn comes."),
+      .describe("The capability token that sent it, which must still be valid when the turn starts."),
   }).describe(
-    "An input waits for its turn, which is the one whose TurnStarted has the id of this event in queued. Feature: queue_input.",
+    "An input was queued. Its turn is the one whose TurnStarted has the id of this event in queued. Feature: queue_input.",
   ),
   InputRefused: wire({
     queued: queuedId,
@@ -50,10 +50,10 @@ export const turnEvents = {
     reason: z.string().describe("A reason code: TokenRevoked, TokenExpired, TokenInvalid or InputLeftBehind."),
     message: z.string(),
   }).describe(
-    "An input that waited does not begin a turn: its token does not hold any more, or it waited in the session that this one was copied from. Feature: queue_input.",
+    "A queued input does not start a turn: its token is no longer valid, or it was queued in the session that this one was copied from. Feature: queue_input.",
   ),
   TurnSteered: wire({ turn, step, content: z.array(inputBlock), by: idSchema(ClientId) }).describe(
-    "Somebody told the running turn something while this step ran; the model reads it at the next one. Feature: steer_turn.",
+    "Somebody sent a message to the running turn during this step; the model reads it at the next one. Feature: steer_turn.",
   ),
   TextDelta: wire({ turn, step, block, text: z.string() }).describe("The model wrote text."),
   ThinkingDelta: wire({
@@ -67,8 +67,8 @@ export const turnEvents = {
   ModelWaiting: wire({
     turn,
     step,
-    waited_ms: durationMs.describe("Since the model was asked, or since the last piece of its answer."),
-    left_ms: durationMs.describe("Without a sign of the model the step ends after this."),
+    waited_ms: durationMs.describe("Time since the request, or since the last piece of the answer."),
+    left_ms: durationMs.describe("If the model stays silent, the step ends after this time."),
   }).describe("The model has not written anything for a while: first after 10 s, then every 15 s."),
   Reprompted: wire({ turn, step, text: z.string(), source: where }).describe(
     "The agent wanted to stop and was sent back to work with this text.",
@@ -76,21 +76,24 @@ export const turnEvents = {
   TurnEnded: wire({
     turn,
     outcome: turnOutcome,
-    reason: z.string().optional().describe("A reason code unless the outcome is answered."),
+    reason: z.string().optional().describe("A reason code, unless the outcome is answered."),
     steps: z.number().int().nonnegative(),
     usage,
-    cost_usd: z.number().nonnegative().optional().describe("Absent when no price is known."),
+    cost_usd: z.number().nonnegative().optional().describe("Absent if the price is unknown."),
     duration_ms: durationMs,
-    labels: labels.optional().describe("Of all that the session holds, this turn included; absent when none."),
+    labels: labels.optional().describe("The labels of the session, including this turn; absent if there are none."),
     plan_mode: z.boolean().optional().describe("True when the session is in plan mode; absent when not."),
-    queued: z.array(queuedId).optional().describe("Inputs that still wait, oldest first; absent when none."),
-    session_total: total.optional().describe("What all turns of the session have used together."),
+    queued: z
+      .array(queuedId)
+      .optional()
+      .describe("Inputs that are still queued, oldest first; absent if there are none."),
+    session_total: total.optional().describe("Total usage of all turns of the session."),
     tree_total: total
       .optional()
-      .describe("What the session and all its delegates, at every depth, have used together; absent when it had none."),
-  }).describe("The turn is over; exactly one for each TurnStarted."),
+      .describe("Total usage of the session and all its delegates, at every depth; absent if it had none."),
+  }).describe("The turn has ended; exactly one for each TurnStarted."),
   TurnLost: wire({ turn, reason: z.string(), message: z.string() }).describe(
-    "The log failed during the turn, so that no event of it says how it ended. Told to attached clients; not in the log.",
+    "The log failed during the turn, so it has no event about its end. Sent to attached clients; not in the log.",
   ),
   TurnTiming: wire({
     turn,
@@ -110,13 +113,13 @@ export const turnEvents = {
     provider: z.string(),
     model: z.string(),
     usage,
-    cost_usd: z.number().nonnegative().optional().describe("Absent when no price is known."),
+    cost_usd: z.number().nonnegative().optional().describe("Absent if the price is unknown."),
   }).describe("A model call was tallied."),
   MetricsCounted: wire({ turn, counters: z.record(z.string(), z.number()) }).describe(
-    "Counters of the project's scripts that the turn has changed, as they are now.",
+    "Current values of the script counters that the turn changed.",
   ),
   BudgetLeft: wire({ turn, budgets: z.array(wire(budgetLine)) }).describe(
-    "What is left of each budget at the end of a turn. Not there when none is set.",
+    "The rest of each budget at the end of a turn. Absent if no budget is set.",
   ),
   BudgetWarning: wire({ turn, ...budgetLine }).describe("Less than a fifth of a budget is left."),
   Cancelled: wire({
@@ -124,7 +127,7 @@ export const turnEvents = {
     by: idSchema(ClientId).optional(),
     reason: z
       .enum(["user", "budget", "shutdown", "timeout", "parent"])
-      .describe("timeout and parent: of a delegate, whose time was up or whose parent has ended."),
+      .describe("timeout and parent are for delegates: its time was up, or its parent has ended."),
   }).describe("A turn was cancelled."),
   Error: wire({
     turn: turn.optional(),
@@ -134,10 +137,10 @@ export const turnEvents = {
     message: z.string(),
     terminal: z
       .boolean()
-      .describe("True ends the turn. False voids what its step has written so far; it is tried again."),
+      .describe("True: the turn ends. False: the step is retried, and what it has written so far does not count."),
     retry_after_ms: z.number().nonnegative().optional(),
     retry: wire({ attempt: z.int().positive(), of: z.int().positive() })
       .optional()
-      .describe("Which retry comes next, and how many there may be."),
+      .describe("The number of the next retry, and the maximum."),
   }).describe("Something failed."),
 } as const;

@@ -49,7 +49,7 @@ export function withRetry(
       const message =
         retryMaxTokens === undefined
           ? outcome.message
-          : `The response hit its limit of output tokens; asking again with ${retryMaxTokens}.`;
+          : `The response reached its limit of output tokens; retrying with ${retryMaxTokens}.`;
       const retry = { attempt: retries + 1, of: policy.maxRetries };
       call.emit({ type: "retrying", reason: outcome.reason, message, retryAfterMs: waitMs, retry });
       if (waitMs > 0) await ports.clock.sleep(waitMs, call.signal);

@@ -14,6 +14,7 @@
  */
 import { readFile, stat } from "node:fs/promises";
 import type { Node } from "yaml";
+import { fileErrorText, messageOf } from "#base";
 import { ReasonError } from "#protocol";
 import { readDocument, type ScenarioDocument } from "./scenario-document.ts";
 import { MAX_TEXT_CHARS, MAX_TIMES, type ReplyItem, readReply } from "./scenario-reply.ts";
@@ -63,7 +64,9 @@ export async function loadScenario(path: string): Promise<Scenario> {
     text = await readFile(path, "utf8");
   } catch (error) {
     if (error instanceof ReasonError) throw error;
-    return refuse(error instanceof Error ? error.message : String(error), error);
+    const detail = fileErrorText(error, path);
+    if (detail === undefined) return refuse(messageOf(error), error);
+    throw new ReasonError("ScenarioInvalid", { detail }, { cause: error });
   }
   return parseScenario(text, path);
 }

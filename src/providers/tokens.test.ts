@@ -21,7 +21,8 @@ test("a request above a known window is refused, one below or without a window i
   expect(contextOverflow(request, 1_003)).toEqual({
     type: "failed",
     reason: "ContextOverflow",
-    message: "The request is about 1004 tokens; a:b takes 1003. Start a new session or choose a larger model.",
+    message:
+      "The request has about 1004 tokens; a:b accepts 1003. Start a new session, or choose a model with a larger context.",
     retryable: false,
   });
 });

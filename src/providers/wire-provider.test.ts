@@ -32,7 +32,7 @@ describe.each([
   const retrying = (to: number) => ({
     type: "retrying",
     reason: "OutputTruncated",
-    message: `The response hit its limit of output tokens; asking again with ${to}.`,
+    message: `The response reached its limit of output tokens; retrying with ${to}.`,
     retryAfterMs: 0,
     retry: { attempt: 1, of: 3 },
   });
@@ -58,7 +58,7 @@ describe.each([
     expect(outcome).toMatchObject({
       type: "failed",
       reason: "OutputTruncated",
-      message: "The response hit its limit of 400 output tokens. Raise max_tokens, or ask for less at once.",
+      message: "The response reached its limit of 400 output tokens. Raise max_tokens, or ask for less at once.",
       usage: { input_tokens: 30, output_tokens: 60 },
       costUsd: expect.closeTo((30 * price.input + 60 * price.output) / 1_000_000, 12),
     });

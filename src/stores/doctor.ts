@@ -27,7 +27,7 @@ const MAX_CHECK_ROWS = 20;
 const RESTORE = "Restore the file from a backup, or move it away to start a new one.";
 
 const KEY_BACK =
-  "Set HARNESS_MACHINE_KEY or HARNESS_PASSPHRASE as it was, or put the key file back. Without that key the log is lost: move it away to start a new one.";
+  "Set HARNESS_MACHINE_KEY or HARNESS_PASSPHRASE to its previous value, or restore the key file. Without that key the log is lost: move it away to start a new one.";
 const TRY_AGAIN = "Make room on the disk, or its folder writable, and look again: the log itself may be whole.";
 
 /**

@@ -25,8 +25,8 @@ test("a daemon of the foreground that was killed and that nobody starts again go
   const terminal = openCliTerminal(home, ["attach", "--new"]);
   await terminal.see("› ");
   daemon.kill("SIGKILL");
-  await terminal.see("The daemon was killed: starting it again.");
-  await terminal.see("Connected again; nothing was missed.");
+  await terminal.see("The daemon was killed; restarting it.");
+  await terminal.see("Reconnected; nothing was missed.");
   terminal.type(`one${ENTER}`);
   await terminal.see("Nothing to do.");
   expect(await home.status()).toMatchObject({
@@ -44,7 +44,7 @@ test("one that was stopped, or is at an address that was named, is not started; 
     const terminal = openCliTerminal(home, ["attach", "--new", ...connect]);
     await terminal.see("› ");
     await end(pid);
-    await terminal.see("The connection is gone; trying again.");
+    await terminal.see("The connection was lost; reconnecting.");
     terminal.type(`still there?${ENTER}`);
     const shown = await terminal.see(advice);
     expect(shown).toContain("Not sent: still there?");

@@ -72,7 +72,7 @@ describe("harness attach", () => {
     await second.see("anything else?");
     await Promise.all([first.see("Nothing to do."), second.see("Nothing to do.")]);
     second.type(CTRL_D);
-    await second.see("Detached. The session goes on");
+    await second.see("Detached. The session continues");
     expect(await second.exit).toBe(0);
     first.type(`/quit${ENTER}`);
     expect(await first.exit).toBe(0);
@@ -113,7 +113,7 @@ describe("harness attach", () => {
     second.type(`/queue later${ENTER}`);
     await first.see("queued: ");
     second.type(`/steer and dream${ENTER}`);
-    await Promise.all([first.see("told meanwhile: and dream"), second.see("told meanwhile: and dream")]);
+    await Promise.all([first.see("sent meanwhile: and dream"), second.see("told meanwhile: and dream")]);
     second.type(CTRL_C);
     await Promise.all([first.see("Cancelled."), second.see("Cancelled.")]);
     await Promise.all([first.see("2 queued inputs still wait"), second.see("2 queued inputs still wait")]);
@@ -193,9 +193,9 @@ describe("harness attach", () => {
     const gone = finish(daemon);
     daemon.kill("SIGKILL");
     await gone;
-    await terminal.see("The connection is gone; trying again.");
+    await terminal.see("The connection was lost; reconnecting.");
     await startDaemon(home);
-    await terminal.see("Connected again; nothing was missed.");
+    await terminal.see("Reconnected; nothing was missed.");
     terminal.type(`two${ENTER}`);
     await terminal.see("Nothing to do.");
     await leave(terminal);
@@ -223,8 +223,8 @@ describe("harness attach", () => {
     await terminal.see("two");
     process.kill(first, "SIGKILL");
     terminal.type(`/queue later${ENTER}`);
-    await terminal.see("The daemon was killed: starting it again.");
-    await terminal.see("Connected again; nothing was missed.");
+    await terminal.see("The daemon was killed; restarting it.");
+    await terminal.see("Reconnected; nothing was missed.");
     await terminal.see("This came from the queue.");
     const second = await home.status();
     expect(second).toMatchObject({ state: "running" });
@@ -234,7 +234,7 @@ describe("harness attach", () => {
     await terminal.see("› ");
     terminal.type("thr");
     process.kill(second.pid ?? 0, "SIGKILL");
-    await terminal.see("Connected again; nothing was missed.");
+    await terminal.see("Reconnected; nothing was missed.");
     terminal.type(`ee${ENTER}`);
     await terminal.see("Nothing to do.");
     await leave(terminal);
@@ -279,7 +279,7 @@ describe("harness attach", () => {
     for (const flags of [[], ["--new"]]) {
       expect(await runCli(home, ["attach", ...flags], "hi\n")).toMatchObject({
         code: 2,
-        err: expect.stringContaining("harness run sends a prompt"),
+        err: expect.stringContaining("use harness run"),
       });
     }
     expect(await runCli(home, ["sessions", "list", "--json"])).toEqual(before);
@@ -326,7 +326,7 @@ describe("harness attach", () => {
       const env = { ...home.env, ANTHROPIC_API_KEY: "sk-ant-made-up-0123456789", HARNESS_MODEL: "scripted:demo" };
       const second = openCliTerminal({ ...home, env }, []);
       const seen = await second.see("› ");
-      expect(seen).toContain("without the key of anthropic that is set here: harness daemon restart");
+      expect(seen).toContain("without the key of anthropic that is set here. To use it: harness daemon restart");
       expect(seen).toContain("scripted:demo");
       await leave(second);
     } finally {
@@ -338,7 +338,7 @@ describe("harness attach", () => {
     const home = createCliHome();
     mkdirSync(join(home.env.XDG_DATA_HOME ?? "", "harness", "control.sock"), { recursive: true });
     const terminal = openCliTerminal(home, []);
-    expect(await terminal.see("› ")).toContain("going on in this process");
+    expect(await terminal.see("› ")).toContain("continuing in this process");
     await leave(terminal);
   });
 });

@@ -38,7 +38,7 @@ describe("harness daemon", () => {
     const pid = await home.start("--listen", "127.0.0.1:0");
     const failed = await home.daemon("restart", "--listen", "nowhere");
     expect(failed).toMatchObject({ code: 2, err: expect.stringContaining("nowhere: write HOST:PORT") });
-    expect(failed.err).toContain("runs again with the flags that it had");
+    expect(failed.err).toContain("runs again with its previous flags");
     const { pid: now, state, health } = await home.status();
     expect(state).toBe("running");
     expect(now).not.toBe(pid);
@@ -54,11 +54,11 @@ describe("harness daemon", () => {
     expect(await home.start()).toBe(pid);
     expect(await home.daemon("start")).toMatchObject({
       err: "",
-      out: expect.stringContaining(`a daemon runs already (process ${pid})`),
+      out: expect.stringContaining(`a daemon is already running (process ${pid})`),
     });
     for (const json of [[], ["--json"]]) {
       const { err } = await home.daemon("start", "--max-steps", "3", ...json);
-      expect(err).toContain("the flags given here do not count");
+      expect(err).toContain("It keeps the flags that it was started with.");
     }
     expect(await home.status()).toMatchObject({
       state: "running",
@@ -235,7 +235,7 @@ describe("harness daemon", () => {
     const { code, err } = await runCli(home, ["daemon", "start"]);
     expect({ code, err }).toEqual({
       code: 1,
-      err: "✗ DaemonFailed: The daemon cannot be used: it ended with 3 and printed nothing. See what is wrong here with: harness doctor.\n",
+      err: "✗ DaemonFailed: The daemon cannot be used: it ended with 3 and printed nothing. To find out what is wrong: harness doctor.\n",
     });
   });
 

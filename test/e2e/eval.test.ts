@@ -22,7 +22,7 @@ test("a terminal shows what is done and what runs; Ctrl-C stops it and reports",
   await terminal.see("quick · scripted · 1 turn");
   await terminal.see("1 of 2 · slow");
   terminal.type("\u0003");
-  await terminal.see("Stopping; what is done is reported.");
+  await terminal.see("Stopping; finished cases are reported.");
   await terminal.see("not run");
   await terminal.see("ended early: interrupted");
   await terminal.see("1 passed, 1 not run of 2");

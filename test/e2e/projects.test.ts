@@ -167,7 +167,7 @@ describe("validate", () => {
   test.each([
     [[], "harness init"],
     [["-c", "missing.md"], "missing.md"],
-    [["-c", "config.toml"], "no project file"],
+    [["-c", "config.toml"], "not a project file"],
     [["-c", "harness.txt"], ".md"],
     [["--watc"], "Did you mean --watch?"],
     [["extra"], "too many arguments"],
@@ -411,7 +411,7 @@ describe("serve", () => {
 
   test("works on a terminal too: lines are prompts, and nobody is asked", async () => {
     const terminal = openCliTerminal(home, ["serve", "--source", "stdin"]);
-    await terminal.see("one prompt a line");
+    await terminal.see("one prompt per line");
     terminal.type("thanks\n");
     await terminal.see("You are welcome.");
     terminal.type("\u0003");

@@ -145,7 +145,7 @@ describe("a text in UTF-16, in which nothing would be found", () => {
       expect(await finish(child)).toEqual({
         code: 2,
         out: "",
-        err: "✗ UsageInvalid: standard input is UTF-16: make it UTF-8 first, as iconv -f UTF-16 does\n",
+        err: "✗ UsageInvalid: standard input is UTF-16: convert it to UTF-8 first, for example with iconv -f UTF-16 -t UTF-8\n",
       });
     }
   });

@@ -85,6 +85,12 @@ test("what differs ends with exit code 1, what cannot be with 2", async () => {
     code: 2,
     err: expect.stringMatching(/CassetteInvalid: .*x\.cassette:1: it has version 9/),
   });
+  expect(await callCli(home, ["run", "--replay", "nope.cassette"])).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(
+      /^✗ CassetteInvalid: The cassette cannot be played: .*: \S+nope\.cassette does not exist\n$/,
+    ),
+  });
   expect(await replay("--record", "y.cassette")).toMatchObject({
     code: 2,
     err: expect.stringContaining("exclude each other"),

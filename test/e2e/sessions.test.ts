@@ -114,7 +114,7 @@ describe("moving", () => {
   test("delete asks on a terminal", async () => {
     await put(FIRST, twoTurns("x"));
     const terminal = openCliTerminal(home, ["sessions", "delete", FIRST]);
-    await terminal.see("15 events for good? [y/N]");
+    await terminal.see("15 events permanently? [y/N]");
     terminal.type("n\r");
     await terminal.see("Nothing was deleted.");
     expect(await terminal.exit).toBe(1);
@@ -163,7 +163,7 @@ describe("looking after the log", () => {
     expect(await callCli(home, ["undo"])).toMatchObject({ code: 0, out: expect.stringContaining("a.txt  restored") });
     const [{ id }] = JSON.parse((await callCli(home, ["sessions", "list", "--json"])).out) as [{ id: string }];
     const deleted = await callCli(home, ["sessions", "delete", id, "--yes"]);
-    expect(deleted).toMatchObject({ code: 0, err: expect.stringContaining("and what undo kept of it") });
+    expect(deleted).toMatchObject({ code: 0, err: expect.stringContaining("with its undo data") });
     expect(await callCli(home, ["redo"])).toMatchObject({ code: 1, err: expect.stringContaining("NothingToUndo") });
     const given = { ...home, env: { ...home.env, HARNESS_PASSPHRASE: "x" } };
     expect(await callCli(given, ["sessions", "rekey"])).toMatchObject({ code: 2 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createCliHome, finish, openCliTerminal, openShell, runCli, startCli } from "../fakes/cli-process.ts";
+import { shownScreen } from "../fakes/shown-screen.ts";
 import { hasSandbox } from "../fakes/test-sandbox.ts";
 
 const ENTER = "\r";
@@ -132,7 +133,7 @@ describe("a terminal", () => {
     const terminal = openCliTerminal(home, ["run", "--model", "scripted:./touching.yaml", "touch it"]);
     terminal.type(`o${ENTER}o${ENTER}o`);
     await terminal.see("Bash wants to run:");
-    await terminal.see("(What was typed before the question was on the screen was dropped.)");
+    await terminal.see("(Keys that you typed before the question appeared were dropped.)");
     await terminal.see("[d] deny");
     expect(existsSync(join(home.workspace, "made.txt"))).toBe(false);
     terminal.type(`d${ENTER}`);
@@ -147,7 +148,7 @@ describe("a terminal", () => {
     const terminal = openCliTerminal(home, ["run", "--model", "scripted:./touching.yaml", "twice"]);
     await terminal.see("[d] deny");
     terminal.type(`o${ENTER}o${ENTER}o${ENTER}`);
-    await terminal.see("Several lines at once are no answer");
+    await terminal.see("Several lines at once are not an answer");
     await terminal.see("[d] deny");
     terminal.type(`o${ENTER}`);
     await terminal.see("touch made-too.txt");
@@ -287,6 +288,32 @@ describe("a terminal", () => {
     await second.see("Heard <one\r\ntwo\r\nthree");
     second.type(CTRL_D);
     expect(await second.exit).toBe(0);
+  });
+
+  test("a line says which call runs and for how long, until it has ended", async () => {
+    const home = createCliHome();
+    home.put("touching.yaml", SCENARIO);
+    const terminal = openCliTerminal(home, ["run", "--model", "scripted:./touching.yaml", "--allow", "Bash"]);
+    await terminal.see("› ");
+    terminal.type(`sleep${ENTER}`);
+    const ending = " s\u001b[0m\r\n";
+    const shown = await terminal.see(ending);
+    // What came behind it may be half of the next one.
+    const running = shownScreen(shown.slice(0, shown.lastIndexOf(ending)), 120);
+    expect(running.filter((row) => / · \d+$/.test(row))).toEqual([
+      expect.stringMatching(/^Bash echo \$\$ > pid; exec sleep 600 · \d+$/),
+    ]);
+    terminal.type(`hello${ENTER}`);
+    await terminal.see("queued: hello");
+    // Once more, below what was queued.
+    await terminal.see("› ");
+    await terminal.see(ending);
+    terminal.type(CTRL_C);
+    const ended = shownScreen(await terminal.see("Not sent: hello"), 120);
+    expect(ended.filter((row) => / · \d+ s/.test(row))).toEqual([]);
+    expect(ended).toContain("queued: hello");
+    terminal.type(`/quit${ENTER}`);
+    expect(await terminal.exit).toBe(0);
   });
 
   test("what is typed during a turn waits for its end, and is not sent when the turn is cancelled", async () => {

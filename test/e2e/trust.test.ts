@@ -58,7 +58,7 @@ describe("on a terminal", () => {
     await review.see("[q]uit > ");
     review.type("a");
     await review.see(".harness/hooks/h.md needs your ack");
-    await review.see("a script that runs by itself at events");
+    await review.see("a script that runs on events, without being called");
     await review.see("[q]uit > ");
     review.type("q");
     await review.see("Not acked:");
@@ -91,7 +91,7 @@ describe("on a terminal", () => {
     await terminal.see("executable (script)");
     await terminal.see("[q]uit > ");
     terminal.type("a");
-    await terminal.see("in force from now on: .harness/hooks/h.md");
+    await terminal.see("in effect from now on: .harness/hooks/h.md");
     await terminal.see("said");
     await terminal.see("› ");
     terminal.type("three\r");
@@ -158,7 +158,10 @@ describe("in CI", () => {
     expect(await callCli(home, ["ack"])).toMatchObject({ code: 0, err: expect.stringContaining("no project in") });
     home.put("harness.md", "---\n---\n");
     await ackProject(home);
-    expect(await callCli(home, ["verify-ack"])).toMatchObject({ code: 0, out: "1 file is as it was acked.\n" });
+    expect(await callCli(home, ["verify-ack"])).toMatchObject({
+      code: 0,
+      out: "1 file is unchanged since it was acked.\n",
+    });
   });
 
   test("from ack --emit-lockfile to a green verify-ack, a run, and a red one when a byte changes", async () => {
@@ -174,7 +177,7 @@ describe("in CI", () => {
     expect(await runCli(ci, ["verify-ack"])).toMatchObject({ code: 1 });
     expect(await runCli(ci, ["verify-ack", "--lockfile", "approved.lock"])).toMatchObject({
       code: 0,
-      out: "7 files are as they were acked.\n",
+      out: "7 files are unchanged since they were acked.\n",
     });
     expect(await runCli(ci, ["run", "--lockfile", "approved.lock", "hello"])).toMatchObject({ code: 0 });
     const named = { ...ci, env: { ...ci.env, HARNESS_LOCKFILE: "approved.lock" } };

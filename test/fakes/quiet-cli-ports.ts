@@ -55,6 +55,7 @@ export function quietCliPorts(said: Said, { terminal, ...parts }: QuietPorts): C
       err: (text) => {
         said.err += text;
       },
+      status: () => undefined,
       interactive: false,
       inputIsPiped: false,
       colour: false,
