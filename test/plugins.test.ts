@@ -238,7 +238,7 @@ describe("what a plugin registers", () => {
     [
       "a hook that is there",
       (host) => host.addHook({ name: "h", event: "error", handle: nothing }),
-      "registered already",
+      "already registered",
     ],
     ["a wire that is there", (host) => host.addTransport(wire("smoke")), "wire 'smoke' is taken"],
   ])("is refused: %s", async (_what, register, told) => {

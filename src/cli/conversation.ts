@@ -73,27 +73,7 @@ async function readLines(parts: ConversationParts, unsent: Waiting[], left: Abor
       if (input !== undefined && input.trim() !== "") await parts.send(input);
     },
   };
-  /** What was typed is carried out in its order. */
-  let work: Promise<void> = Promise.resolve();
-  async function carryOut({ input, isWithdrawn }: Waiting): Promise<void> {
-    if (isWithdrawn) return;
-    try {
-      if (input.startsWith("/")) await runSlash(terminal, parts.session, words, input);
-      else await parts.send(input);
-    } catch (error) {
-      if (!left.aborted) terminal.err(`${await outward.describe(error)}\n`);
-    }
-    if (!left.aborted) unsent.shift();
-  }
-  /** Whoever cancels a turn thinks again: what was typed to follow it is not sent by itself. */
-  const stopListening = terminal.onInterrupt(() => {
-    const withdrawn = unsent.splice(1);
-    if (withdrawn.length > 0) view.finishLine();
-    for (const one of withdrawn) {
-      one.isWithdrawn = true;
-      terminal.err(`Not sent: ${visibleLine(one.input)} (arrow-up brings it back)\n`);
-    }
-  });
+  const queue = createQueue(parts, words, unsent, left);
   const history = openInputHistory(ports);
   const tell = async (error: unknown): Promise<void> => terminal.err(`${await outward.describe(error)}\n`);
   let reason: Left = { kind: "left" };
@@ -124,21 +104,55 @@ async function readLines(parts: ConversationParts, unsent: Waiting[], left: Abor
       reason = { kind: "other", session: read.args.session ?? "" };
       break;
     }
-    if (unsent.length > 0) view.finishLine();
-    if (unsent.length > UNSENT_MAX) {
-      terminal.err(`✗ ${UNSENT_MAX} inputs are already queued. Not sent: ${visibleLine(input)}\n`);
-      continue;
-    }
-    if (unsent.length > 0) terminal.err(`${paint(terminal, "dim", `queued: ${visibleLine(input)}`)}\n`);
-    const waiting = { input, isWithdrawn: false };
-    unsent.push(waiting);
-    work = work.then(() => carryOut(waiting));
+    queue.add(input);
   }
   if (unsent.length > 0 && !left.aborted) {
     view.finishLine();
     terminal.err(`${paint(terminal, "dim", "Leaving when the turn ends; Ctrl-C cancels it.")}\n`);
   }
-  await work;
-  stopListening();
+  await queue.drained();
   return reason;
+}
+
+/** What was typed and is carried out in its order. */
+function createQueue(parts: ConversationParts, words: Words, unsent: Waiting[], left: AbortSignal) {
+  const { view, session, send } = parts;
+  const { terminal, outward } = parts.ports;
+  let work: Promise<void> = Promise.resolve();
+  async function carryOut({ input, isWithdrawn }: Waiting): Promise<void> {
+    if (isWithdrawn) return;
+    try {
+      if (input.startsWith("/")) await runSlash(terminal, session, words, input);
+      else await send(input);
+    } catch (error) {
+      if (!left.aborted) terminal.err(`${await outward.describe(error)}\n`);
+    }
+    if (!left.aborted) unsent.shift();
+  }
+  /** Whoever cancels a turn thinks again: what was typed to follow it is not sent by itself. */
+  const stopListening = terminal.onInterrupt(() => {
+    const withdrawn = unsent.splice(1);
+    if (withdrawn.length > 0) view.finishLine();
+    for (const one of withdrawn) {
+      one.isWithdrawn = true;
+      terminal.err(`Not sent: ${visibleLine(one.input)} (arrow-up brings it back)\n`);
+    }
+  });
+  return {
+    add(input: string): void {
+      if (unsent.length > 0) view.finishLine();
+      if (unsent.length > UNSENT_MAX) {
+        terminal.err(`✗ ${UNSENT_MAX} inputs are already queued. Not sent: ${visibleLine(input)}\n`);
+        return;
+      }
+      if (unsent.length > 0) terminal.err(`${paint(terminal, "dim", `queued: ${visibleLine(input)}`)}\n`);
+      const waiting = { input, isWithdrawn: false };
+      unsent.push(waiting);
+      work = work.then(() => carryOut(waiting));
+    },
+    async drained(): Promise<void> {
+      await work;
+      stopListening();
+    },
+  };
 }
