@@ -110,7 +110,7 @@ const program = {
 } satisfies RolldownOptions;
 
 /** The process that holds the keys: one small file, because every session with a key waits for its start. */
-const credentialHelper = { ...input, input: { "credential-helper": "src/credential-helper.ts" }, output };
+export const credentialHelper = { ...input, input: { "credential-helper": "src/credential-helper.ts" }, output };
 
 /** `harness-runtime/client` for pages: one file with nothing of Node in it. */
 const browserClient = {

@@ -27,7 +27,7 @@ export default defineConfig({
           pool: "forks",
           isolate: false,
           maxWorkers: AT_ONCE,
-          globalSetup: ["test/memory-folder.ts"],
+          globalSetup: ["test/memory-folder.ts", "test/bundled-helper.ts"],
           setupFiles: ["test/fixed-seed.ts"],
         },
       },
@@ -36,7 +36,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
-          globalSetup: ["test/memory-folder.ts", "test/install.ts"],
+          globalSetup: ["test/memory-folder.ts", "test/bundled-helper.ts", "test/install.ts"],
           pool: "forks",
           isolate: false,
           maxWorkers: AT_ONCE,

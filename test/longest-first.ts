@@ -16,6 +16,7 @@ const LONGEST = [
   "test/e2e/cli.test.ts",
   "src/sandbox/confined-run.test.ts",
   "test/e2e/installed.test.ts",
+  "test/patches.test.ts",
   "test/e2e/rpc.test.ts",
   "test/e2e/daemon-queue.test.ts",
   "src/sandbox/session-network.test.ts",

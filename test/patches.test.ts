@@ -4,10 +4,10 @@
  * sources compile, and `npm run docs` changes nothing.
  */
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 
 const MAX_TOUCHED = 4;
 const root = resolve(import.meta.dirname, "..");
@@ -28,31 +28,33 @@ function applied(name: string): Patch {
     .filter((part) => !/^new file mode/m.test(part))
     .map((part) => /^a\/(\S+) /.exec(part)?.[1] ?? "");
   expect(touched.length).toBeLessThanOrEqual(MAX_TOUCHED);
-  const folder = copied(["src", "scenarios", "package.json", ...touched]);
-  execFileSync("git", ["apply", path], { cwd: folder });
-  return { folder, touched };
+  execFileSync("git", ["apply", path], { cwd: sources });
+  onTestFinished(() => void execFileSync("git", ["apply", "--reverse", path], { cwd: sources }));
+  return { folder: sources, touched };
 }
 
 function patchFile(name: string): string {
   return join(import.meta.dirname, "patches", `${name}.patch`);
 }
 
-/** A folder with these parts of the repository, and its packages. */
-function copied(parts: readonly string[]): string {
-  const folder = mkdtempSync(join(tmpdir(), "harness-patch-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  for (const part of parts) {
-    mkdirSync(dirname(join(folder, part)), { recursive: true });
-    cpSync(join(root, part), join(folder, part), { recursive: true });
+/** A copy of the sources and its packages, at the same place for all tests: Node compiles a module once. */
+const sources = mkdtempSync(join(tmpdir(), "harness-patch-"));
+const compiled = join(sources, "compiled");
+
+beforeAll(() => {
+  for (const part of ["src", "test", "scripts", "docs", "scenarios", "package.json", "tsconfig.json"]) {
+    cpSync(join(root, part), join(sources, part), { recursive: true });
   }
-  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-  return folder;
-}
+  symlinkSync(join(root, "node_modules"), join(sources, "node_modules"));
+});
+
+afterAll(() => rmSync(sources, { recursive: true, force: true }));
 
 /** What a program that is run in the folder prints as JSON. */
 function run(folder: string, program: string): unknown {
   const printed = execFileSync(process.execPath, ["--input-type=module", "-e", program], {
     cwd: folder,
+    env: { ...process.env, NODE_COMPILE_CACHE: compiled },
     encoding: "utf8",
   });
   return JSON.parse(printed);
@@ -152,14 +154,15 @@ test("a kind of store is its folder, a row in the table and a row in the suite",
 const START = `
   import { spawn } from "node:child_process";
   import { once } from "node:events";
-  import { mkdirSync, readFileSync } from "node:fs";
+  import { mkdirSync, readFileSync, rmSync } from "node:fs";
   import { connect } from "node:net";
   import { createInterface } from "node:readline";
   const home = process.cwd() + "/home";
+  rmSync(home, { recursive: true, force: true });
   mkdirSync(home + "/work", { recursive: true });
   const main = 'import { main } from "' + process.cwd() + '/src/main.ts"; await main();';
   function start(...args) {
-    const env = { PATH: process.env.PATH, HOME: home };
+    const env = { PATH: process.env.PATH, HOME: home, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
     const command = ["--input-type=module", "-e", main, "harness", ...args, "-m", "scripted:offline"];
     const child = spawn(process.execPath, command, { cwd: home + "/work", env });
     process.once("exit", () => child.kill());
@@ -244,7 +247,7 @@ test("a transport is its folder, its name, a row in the table, its effect and a 
 });
 
 test("with all of them the sources compile, and the pages are those that the tables make", { timeout: 120_000 }, () => {
-  const folder = copied(["src", "test", "scripts", "docs", "package.json", "tsconfig.json"]);
+  const folder = sources;
   const patches = readdirSync(join(import.meta.dirname, "patches")).map((name) =>
     patchFile(name.replace(".patch", "")),
   );
@@ -255,7 +258,9 @@ test("with all of them the sources compile, and the pages are those that the tab
     join(folder, "tsconfig.patched.json"),
     JSON.stringify({ extends: "./tsconfig.json", include: [], files }),
   );
-  execFileSync(join(root, "node_modules/.bin/tsc"), ["-p", "tsconfig.patched.json"], { cwd: folder, stdio: "inherit" });
+  // Other tests use the other cores; several checkers do part of the work several times.
+  const args = ["-p", "tsconfig.patched.json", "--singleThreaded"];
+  execFileSync(join(root, "node_modules/.bin/tsc"), args, { cwd: folder, stdio: "inherit" });
   const program = `
     import { readFileSync } from "node:fs";
     import { referencePages } from "./scripts/reference.ts";

@@ -15,9 +15,9 @@ import { type EntryState, type FileChange, type RewrittenPath, sameState, type U
 import { scanWorkspace } from "./workspace-scan.ts";
 
 /** Coarser than the clock of any file system we meet, the kernel's tick included. */
-const RACY_MS = 50;
+export const RACY_MS = 50;
 /** A file that was born this much before the call began was not made by it. */
-const BIRTH_MARGIN_MS = 20;
+export const BIRTH_MARGIN_MS = 20;
 /** So many trees that were not looked at are named in a change set. */
 const MAX_LEFT_OUT = 50;
 const READ_SLICE_MS = 8;

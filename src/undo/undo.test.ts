@@ -19,6 +19,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { createUndoRig, readTree, type UndoRig, type UndoRigOptions } from "../../test/fakes/undo-rig.ts";
 import { runUndoSequence } from "../../test/fakes/undo-sequences.ts";
+import { BIRTH_MARGIN_MS, RACY_MS } from "./snapshot.ts";
 import { createUndoStore } from "./undo-store.ts";
 
 function openRig(options: UndoRigOptions = {}): UndoRig {
@@ -323,7 +324,9 @@ describe("what is not covered is said", () => {
     put(rig, ".git/objects/ab", "0");
     put(rig, ".git/HEAD", "ref: a");
     put(rig, ".git/index", "0");
-    await new Promise((resume) => setTimeout(resume, 30)); // births have to be older than the call
+    // A file counts as moved in when it is clearly older than the call.
+    const born = statSync(join(rig.root, "node_modules/old/only")).birthtimeMs;
+    await expect.poll(() => Date.now() - born, { interval: 5 }).toBeGreaterThan(BIRTH_MARGIN_MS + 1);
     await sh(
       rig,
       "printf 1 > node_modules/x/index.js; printf 1 > target/out; printf 'ref: b' > .git/HEAD; printf 1 > .git/index;" +
@@ -513,7 +516,9 @@ describe("the store", () => {
   test("what an earlier run has read is not read again", async () => {
     const rig = openRig();
     for (let at = 0; at < 250; at++) put(rig, `f${at}`, `${at}`);
-    await new Promise((resume) => setTimeout(resume, 60)); // younger files are read twice, by design
+    // Younger files are read twice, by design.
+    const changed = statSync(join(rig.root, "f249")).ctimeMs;
+    await expect.poll(() => Date.now() - changed, { interval: 5 }).toBeGreaterThan(RACY_MS + 1);
     await sh(rig, "true");
     const { loadBaseline } = await import("./baseline.ts");
     const { createSeal } = await import("./seal.ts");

@@ -7,6 +7,7 @@ import { signToken, TOKEN_KEY_PURPOSE, tokenFileText } from "#auth";
 import { httpTarget, type RequirementId, runConformance, type Target } from "#conformance";
 import { deriveKey, machineKey } from "#stores";
 import { createSystemClock } from "#world";
+import { callCli } from "../fakes/cli-call.ts";
 import { type CliHome, createCliHome, finish, runCli } from "../fakes/cli-process.ts";
 import { daemonPlace, startDaemonRun } from "../fakes/daemon-run.ts";
 import { launcher } from "../fakes/launcher.ts";
@@ -143,7 +144,7 @@ test("says why nothing could be tried", async () => {
     [["--against", "unix:///nowhere", "--wire", "pigeon"], "Expected one of rest, ws, plain"],
   ];
   for (const [args, message] of cases) {
-    const result = await runCli(home, ["conformance", "--wait", "5", ...args]);
+    const result = await callCli(home, ["conformance", "--wait", "5", ...args]);
     expect({ args, ...result }).toMatchObject({ code: 2, err: expect.stringContaining(message) });
   }
   const harness = `"${process.execPath}" "${launcher}"`;

@@ -2,6 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { callCli } from "../fakes/cli-call.ts";
 import { createCliHome, openCliTerminal, runCli } from "../fakes/cli-process.ts";
 import { huntForKey } from "../fakes/key-hunt.ts";
 import { type MockProviderServer, startMockProvider } from "../fakes/mock-provider-server.ts";
@@ -55,10 +56,10 @@ describe("harness creds", () => {
 
   test("a broken file stops no session that needs no key, but says that its keys are not recognised", async () => {
     const home = createCliHome();
-    await runCli(home, ["creds", "add", "openai"], SECRET);
+    await callCli(home, ["creds", "add", "openai"], SECRET);
     writeFileSync(credentialFile(home), "{", { mode: 0o600 });
     const offline = ["-m", "scripted:offline"];
-    const { code, out, err } = await runCli(home, ["run", ...offline, "--json", "hi"]);
+    const { code, out, err } = await callCli(home, ["run", ...offline, "--json", "hi"]);
     expect({ code, err }).toMatchObject({ code: 0 });
     const events = out
       .trim()
@@ -71,9 +72,9 @@ describe("harness creds", () => {
         terminal: false,
       },
     ]);
-    expect((await runCli(home, ["run", ...offline, "hi"])).err).toContain("Redaction does not know these keys");
-    expect((await runCli(home, ["redact"], "text\n")).err).toContain("creds.enc");
-    expect(await runCli(home, ["run", ...offline, "--record", "a.cassette", "hi"])).toMatchObject({
+    expect((await callCli(home, ["run", ...offline, "hi"])).err).toContain("Redaction does not know these keys");
+    expect((await callCli(home, ["redact"], "text\n")).err).toContain("creds.enc");
+    expect(await callCli(home, ["run", ...offline, "--record", "a.cassette", "hi"])).toMatchObject({
       code: 2,
       err: expect.stringContaining("CredentialStoreFailed"),
     });
@@ -82,8 +83,8 @@ describe("harness creds", () => {
   test("a stored key goes to no address but its own, whatever the environment says", async () => {
     const vendor = await openVendor();
     const home = createCliHome({ OPENAI_BASE_URL: `${vendor.url}/v1` });
-    await runCli(home, ["creds", "add", "openai"], SECRET);
-    const { code, err } = await runCli(home, ["run", "-m", "openai:x", "hi"]);
+    await callCli(home, ["creds", "add", "openai"], SECRET);
+    const { code, err } = await callCli(home, ["run", "-m", "openai:x", "hi"]);
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining("CredentialHostRefused") });
     expect(vendor.requests).toEqual([]);
   });
@@ -118,7 +119,7 @@ describe("harness creds", () => {
     [["add", "openai", "a/b"], "'a/b' is no name"],
   ])("%j is a usage error", async (args, message) => {
     const home = createCliHome();
-    const { code, err } = await runCli(home, ["creds", ...args], SECRET);
+    const { code, err } = await callCli(home, ["creds", ...args], SECRET);
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) });
     expect(existsSync(credentialFile(home))).toBe(false);
   });
@@ -127,20 +128,20 @@ describe("harness creds", () => {
     const vendor = await openVendor();
     const home = createCliHome({ OPENAI_BASE_URL: `${vendor.url}/v1` });
     const as = (passphrase: string) => ({ ...home, env: { ...home.env, HARNESS_PASSPHRASE: passphrase } });
-    await runCli(as("one"), ["creds", "add", "openai", "--host", vendor.url], SECRET);
-    const wrong = await runCli(as("two"), ["run", "-m", "openai:x", "--store", "memory", "hi"]);
+    await callCli(as("one"), ["creds", "add", "openai", "--host", vendor.url], SECRET);
+    const wrong = await callCli(as("two"), ["run", "-m", "openai:x", "--store", "memory", "hi"]);
     expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining("KeyInvalid") });
-    const right = await runCli(as("one"), ["run", "-m", "openai:x", "--store", "memory", "hi"]);
+    const right = await callCli(as("one"), ["run", "-m", "openai:x", "--store", "memory", "hi"]);
     expect(right).toMatchObject({ code: 0 });
   });
 
   test("a new machine key takes stored keys with it", async () => {
     const vendor = await openVendor();
     const home = createCliHome({ OPENAI_BASE_URL: `${vendor.url}/v1` });
-    await runCli(home, ["creds", "add", "openai", "--host", vendor.url], SECRET);
-    expect(await runCli(home, ["run", "hi"])).toMatchObject({ code: 0 });
-    expect(await runCli(home, ["sessions", "rekey"])).toMatchObject({ code: 0, err: "" });
-    expect(await runCli(home, ["run", "hi"])).toMatchObject({ code: 0 });
+    await callCli(home, ["creds", "add", "openai", "--host", vendor.url], SECRET);
+    expect(await callCli(home, ["run", "hi"])).toMatchObject({ code: 0 });
+    expect(await callCli(home, ["sessions", "rekey"])).toMatchObject({ code: 0, err: "" });
+    expect(await callCli(home, ["run", "hi"])).toMatchObject({ code: 0 });
     expect(vendor.requests).toHaveLength(2);
   });
 

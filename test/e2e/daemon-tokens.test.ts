@@ -2,14 +2,15 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type CliResult, openCliTerminal, runCli } from "../fakes/cli-process.ts";
+import { callCli } from "../fakes/cli-call.ts";
+import { type CliResult, openCliTerminal } from "../fakes/cli-process.ts";
 import { createDaemonHome, type DaemonHome } from "../fakes/daemon-home.ts";
 
 /** There is none of that name: whoever is told so has been let in. */
 const NOBODY = "sess_00000000000000000000000000";
 
 function attach(home: DaemonHome, env: Readonly<Record<string, string>>, ...flags: string[]): Promise<CliResult> {
-  return runCli({ ...home, env: { ...home.env, ...env } }, ["attach", NOBODY, "--json", ...flags]);
+  return callCli({ ...home, env: { ...home.env, ...env } }, ["attach", NOBODY, "--json", ...flags]);
 }
 
 test("a stale HARNESS_TOKEN, a stale file and the token of a dead daemon are told once and passed over", async () => {

@@ -5,6 +5,7 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { defined } from "#base";
+import { callCli } from "./cli-call.ts";
 import { type CliHome, type CliResult, createCliHome, runCli } from "./cli-process.ts";
 
 export interface DaemonStatus {
@@ -48,7 +49,7 @@ export function createDaemonHome(extraEnv: Readonly<Record<string, string>> = {}
       return (JSON.parse(out) as { pid: number }).pid;
     },
     async status() {
-      return JSON.parse((await made.daemon("status", "--json")).out) as DaemonStatus;
+      return JSON.parse((await callCli(home, ["daemon", "status", "--json"])).out) as DaemonStatus;
     },
     ask: (method, path, body) =>
       new Promise((resolve, reject) => {

@@ -15,11 +15,11 @@ import { programCredentials } from "../../src/program/credentials.ts";
 import { type FaultServer, startFaultServer, type WireFamilyName } from "./fault-server.ts";
 import { openMemoryHarness } from "./memory-harness.ts";
 import { faultRetry, faultTimeouts, type ProviderFault } from "./provider-faults.ts";
+import { helperFile } from "./test-credentials.ts";
 
 /** Where the key is: in this process, or in the credential helper. */
 export type Road = "held" | "helper";
 
-const HELPER_FILE = join(import.meta.dirname, "../../src/credential-helper.ts");
 /** A turn that takes this much longer than its budget hangs. */
 const HANG_MS = 15_000;
 /** So few that a busy machine does not make a fault of its own. */
@@ -76,7 +76,7 @@ export async function openFaultRig(
           env: left,
           keys: createEnvironmentKeys(left, undefined),
           clock: createSystemClock(),
-          file: HELPER_FILE,
+          file: helperFile,
         });
   const harness = await openMemoryHarness({
     env,

@@ -5,7 +5,9 @@ import { createEnvironmentKeys, type HelperCredentials } from "#credentials";
 import { programCredentials } from "../../src/program/credentials.ts";
 import { createManualClock } from "./manual-clock.ts";
 
-export const helperFile = resolve(import.meta.dirname, "../../src/credential-helper.ts");
+/** Of the bundle that `test/bundled-helper.ts` has made, else of the sources. */
+export const helperFile =
+  process.env.HARNESS_TEST_HELPER ?? resolve(import.meta.dirname, "../../src/credential-helper.ts");
 
 export function testCredentials(env: Readonly<Record<string, string | undefined>> = {}): HelperCredentials {
   const left = { ...env };

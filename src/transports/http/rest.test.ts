@@ -1,4 +1,5 @@
 /** REST and server-sent events over real sockets, against a whole harness on a mock vendor. */
+import { once } from "node:events";
 import { statSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { calls, says } from "../../../test/fakes/harness-rig.ts";
@@ -346,5 +347,26 @@ describe("the small surface", () => {
     expect(plain[0]).toMatchObject({ content: "hello", timestamp: expect.any(Number) });
     expect(await ask("POST", "/cancel")).toMatchObject({ status: 202 });
     expect(await ask("POST", "/prompt", { body: { content: 7 } })).toMatchObject({ status: 400 });
+  });
+});
+
+describe("a server that stops", () => {
+  test.each(["/events?since=1", "/log"])("says so to whoever asks for %s when the log is closed", async (rest) => {
+    const { raw, path, server, harness, shakeHands } = await createHttpRig([]);
+    await shakeHands();
+    const connection = await raw();
+    let answer = "";
+    connection.setEncoding("utf8").on("data", (text: string) => {
+      answer += text;
+    });
+    connection.write(`GET ${path(rest)} HTTP/1.1\r\nhost: localhost\r\n`);
+    // An answer on another connection means that the server has also read the beginning of this request.
+    await shakeHands();
+    server.stopAccepting();
+    await harness.shutdown();
+    connection.write("x-harness-token: human\r\nconnection: close\r\n\r\n");
+    await once(connection, "close");
+    expect(answer).toMatch(/^HTTP\/1\.1 503 /);
+    expect(answer).toContain('"reason":"ShuttingDown"');
   });
 });

@@ -78,7 +78,13 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   });
   /** Opens sessions for those who may attach to them. */
   const opener = control.connect({ identityClass: "agent", interactive: false });
-  const told = (cause: unknown): ReasonError => cleanReason(asReasonError(cause), backend.clean);
+  const told = (cause: unknown): ReasonError => {
+    const error = asReasonError(cause);
+    // The log closes after the last session. Whoever still reads it then comes back to the next server: the store has not failed.
+    const isOver = isStopping && control.sessions().length === 0;
+    if (isOver && error.reason === "StoreFailed") return new ReasonError("ShuttingDown");
+    return cleanReason(error, backend.clean);
+  };
   const startMs = clock.monotonicMs();
   let isStopping = false;
   let defaultSession: Promise<SessionId> | undefined;
