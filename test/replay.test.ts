@@ -330,6 +330,7 @@ describe("a file that is no cassette", () => {
       autoApprove: true,
     });
     const text = recording.text();
+    expect(text).toContain('"path": "made.txt"');
     for (const path of [
       ".git/hooks/pre-commit",
       "sub/.git/config",
