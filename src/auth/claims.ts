@@ -40,18 +40,9 @@ export interface Claims {
 /** What every token says about itself; `sessions` is added where it is there. */
 const CRITICAL = ["commands", "identity_class", "exp", "nbf"] as const;
 
-const KNOWN: ReadonlySet<string> = new Set([
-  "ver",
-  "jti",
-  "sessions",
-  "commands",
-  "identity_class",
-  "nbf",
-  "exp",
-  "can_mint",
-  "minted_by",
-  "critical_claims",
-]);
+const KNOWN: ReadonlySet<string> = new Set(
+  "ver jti sessions commands identity_class nbf exp can_mint minted_by critical_claims".split(" "),
+);
 
 /** In the order in which claims are written, so that the same claims are the same bytes. */
 export function completeClaims(claims: Omit<Claims, "ver" | "critical_claims">): Claims {

@@ -161,19 +161,9 @@ const TWO_WORD_PROGRAMS = new Set(
 );
 
 /** Subcommands that run whatever follows them. */
-const RUNNING_SUBCOMMANDS = new Set([
-  "exec",
-  "x",
-  "dlx",
-  "run-script",
-  "eval",
-  "shell",
-  "bisect",
-  "submodule",
-  "filter-branch",
-  "config",
-  "rebase",
-]);
+const RUNNING_SUBCOMMANDS = new Set(
+  "exec x dlx run-script eval shell bisect submodule filter-branch config rebase".split(" "),
+);
 
 /** `run` starts whatever follows it, except where it names a script of the project. */
 const RUNS_SCRIPTS = new Set(["npm", "pnpm", "yarn", "bun", "cargo", "just", "task", "make"]);

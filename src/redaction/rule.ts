@@ -96,14 +96,15 @@ export function context(
   return { type: "context", kind, near, pattern, example, ...more };
 }
 
+/** `names` has blanks between them. */
 export function field(
   kind: string,
   value: FieldRow["value"],
-  names: readonly string[],
+  names: string,
   example: string,
   more: More<FieldRow> = {},
 ): FieldRow {
-  return { type: "field", kind, value, names, example, ...more };
+  return { type: "field", kind, value, names: names.split(" "), example, ...more };
 }
 
 export function url(kind: string, schemes: readonly string[], example: string, more: More<UrlRow> = {}): UrlRow {

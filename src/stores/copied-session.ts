@@ -10,21 +10,9 @@ import type { ChainedRecord, EventRecord } from "./record.ts";
 
 const ID = /^(sess|log|call|tok|cli|turn)_[0-9A-HJKMNP-TV-Z]{26}$/;
 /** Fields whose value is content: an id in there is what somebody wrote, and hashes of it are elsewhere in the record. */
-const CONTENT = new Set([
-  "args",
-  "content",
-  "data",
-  "text",
-  "summary",
-  "message",
-  "question",
-  "options",
-  "note",
-  "rule",
-  "restored",
-  "conflicts",
-  "failed",
-]);
+const CONTENT = new Set(
+  "args content data text summary message question options note rule restored conflicts failed".split(" "),
+);
 
 /** The new name of an id in the log `log`; its kind stays. */
 export function rewriteId<Id extends string>(id: Id, log: LogId): Id {

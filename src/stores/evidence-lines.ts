@@ -13,15 +13,7 @@ const HASH_CHARS = HASH_BYTES * 2;
 
 /** A payload is at most 64 MiB of characters; the rest of a line is short. */
 const MAX_LINE_CHARS = 65 * 1024 * 1024;
-const ENVELOPE_KEYS: ReadonlySet<string> = new Set([
-  "id",
-  "kind",
-  "session",
-  "originator",
-  "ts",
-  "payload",
-  "x_evidence",
-]);
+const ENVELOPE_KEYS: ReadonlySet<string> = new Set("id kind session originator ts payload x_evidence".split(" "));
 
 export interface SessionRecord extends ChainedRecord {
   readonly session: SessionId;

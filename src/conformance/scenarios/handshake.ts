@@ -8,39 +8,15 @@ import type { Trial } from "../trial.ts";
 const NO_SESSION = "sess_00000000000000000000000000";
 
 /** Of the first version of the protocol; a server may list more. */
-const COMMANDS = [
-  "SendInput",
-  "CancelTurn",
-  "AnswerPermission",
-  "CreateSession",
-  "AttachSession",
-  "DetachSession",
-  "SetModel",
-  "EnterPlanMode",
-  "ExitPlanMode",
-  "CustomCommand",
-];
-const EVENTS = [
-  "TextDelta",
-  "ThinkingDelta",
-  "ToolCallStarted",
-  "ToolCallProgress",
-  "ToolResult",
-  "TurnStarted",
-  "TurnEnded",
-  "CompactionTriggered",
-  "CostIncremented",
-  "PermissionRequested",
-  "Cancelled",
-  "Error",
-  "StreamGap",
-  "TokenExpiring",
-  "HookTimeout",
-  "SessionEnded",
-  "MCPServerDown",
-  "TurnTiming",
-  "CustomEvent",
-];
+const COMMANDS = (
+  "SendInput CancelTurn AnswerPermission CreateSession AttachSession DetachSession SetModel EnterPlanMode " +
+  "ExitPlanMode CustomCommand"
+).split(" ");
+const EVENTS = (
+  "TextDelta ThinkingDelta ToolCallStarted ToolCallProgress ToolResult TurnStarted TurnEnded " +
+  "CompactionTriggered CostIncremented PermissionRequested Cancelled Error StreamGap TokenExpiring HookTimeout " +
+  "SessionEnded MCPServerDown TurnTiming CustomEvent"
+).split(" ");
 /** Commands that a server need not have, each with the flag that announces it. */
 const FLAGS = commandKinds.flatMap((kind) => {
   const { feature } = commandRows[kind];

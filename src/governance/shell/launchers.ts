@@ -16,16 +16,7 @@ export const INTERPRETERS: ReadonlySet<string> = new Set(
 export const QUEUES: ReadonlySet<string> = new Set(["at", "batch", "crontab"]);
 
 export const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "dash", "zsh", "ash", "rbash"]);
-export const OTHER_SHELLS: ReadonlySet<string> = new Set([
-  "ksh",
-  "mksh",
-  "fish",
-  "csh",
-  "tcsh",
-  "yash",
-  "pwsh",
-  "powershell",
-]);
+export const OTHER_SHELLS: ReadonlySet<string> = new Set("ksh mksh fish csh tcsh yash pwsh powershell".split(" "));
 
 /** Builtins that run text which cannot be seen, or that make words mean other programs. */
 export const SHELL_CHANGERS: ReadonlySet<string> = new Set(

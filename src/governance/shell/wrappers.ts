@@ -338,13 +338,7 @@ function find(words: readonly string[]): Launched {
   return { launches, transparent: false };
 }
 
-const GIT_HARMLESS = new Set([
-  "--no-pager",
-  "-P",
-  "--no-optional-locks",
-  "--literal-pathspecs",
-  "--no-replace-objects",
-]);
+const GIT_HARMLESS = new Set("--no-pager -P --no-optional-locks --literal-pathspecs --no-replace-objects".split(" "));
 const GIT_PLACES = new Set(["-C", "--git-dir", "--work-tree", "--namespace", "--bare", "-p", "--paginate"]);
 const GIT_STEERING = new Set(["-c", "--config-env", "--exec-path"]);
 const GIT_SEPARATE_VALUE = new Set(["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"]);
