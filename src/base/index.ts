@@ -20,6 +20,7 @@ export { diskTrouble, diskTroubleText } from "./disk-trouble.ts";
 export { createDomainList, type DomainList, isDomainEntry } from "./domain-list.ts";
 export { fileError, fileErrorText } from "./file-error.ts";
 export { foldedForms } from "./folded-forms.ts";
+export { jsonIn } from "./json-in.ts";
 export { type JunitSuite, type JunitTest, junitXml } from "./junit-xml.ts";
 export { nearestName } from "./nearest-name.ts";
 export { once } from "./once.ts";

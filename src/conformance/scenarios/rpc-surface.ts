@@ -1,4 +1,5 @@
 /** What only JSON-RPC on pipes has: its methods, items, error codes, and lines that are nothing else. */
+import { jsonIn } from "#base";
 import type { Connection, LinePeer } from "../driver.ts";
 import { type Scenario, scenario } from "../scenario.ts";
 import { fieldOf, numberField, textField } from "../sighting.ts";
@@ -103,11 +104,7 @@ function linesOf({ lines }: Connection): LinePeer {
 
 /** A message, or a batch of them, of JSON-RPC 2.0. */
 function isMessage(line: string): boolean {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return false;
-  }
+  const value = jsonIn(line);
+  if (value === undefined) return false;
   return (Array.isArray(value) ? value : [value]).every((one) => fieldOf(one, "jsonrpc") === "2.0");
 }

@@ -1,4 +1,5 @@
 /** `delegate(task, …)`: work handed to another agent by a script, as the tool of that name does it for the model. */
+import { jsonIn } from "#base";
 import { dictOf, isRecord, textOf } from "../arguments.ts";
 import { nested } from "../call-depth.ts";
 import { inputOf, resultText } from "../nested-call.ts";
@@ -19,11 +20,6 @@ export const delegate = row(
 
 /** A delegation that was refused is told in words. */
 function parsed(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const value = jsonIn(text);
+  return isRecord(value) ? value : undefined;
 }

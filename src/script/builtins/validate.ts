@@ -1,4 +1,5 @@
 /** `validate`: is this text well-formed? Each answers with a bool and never fails. */
+import { jsonIn } from "#base";
 import { textOf } from "../arguments.ts";
 import { everyone, type ModuleRow, row } from "./definition.ts";
 
@@ -20,15 +21,7 @@ export const validate: ModuleRow = {
       const parsed = /\s/.test(text) ? null : URL.parse(text);
       return parsed !== null && parsed.hostname !== "" && /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
     }),
-    row("json(s)", "bool", "JSON text.", (args) => {
-      try {
-        JSON.parse(textOf(args, "s"));
-        return true;
-      } catch (error) {
-        if (error instanceof SyntaxError) return false;
-        throw error;
-      }
-    }),
+    row("json(s)", "bool", "JSON text.", (args) => jsonIn(textOf(args, "s")) !== undefined),
   ],
 };
 
