@@ -274,7 +274,7 @@ function packageName(name: string): string {
 }
 
 function isTest(path: string): boolean {
-  return /\.test\.ts$|-suite\.ts$/.test(path);
+  return /\.test\.ts$/.test(path);
 }
 
 function readSource(file: string): SourceFile {

@@ -47,7 +47,7 @@ interface Spanned {
 }
 
 const files = globSync("src/**/*.ts", { cwd: root })
-  .filter((path) => !/\.test\.ts$|-suite\.ts$/.test(path))
+  .filter((path) => !/\.test\.ts$/.test(path))
   .sort()
   .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 

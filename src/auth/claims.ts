@@ -2,7 +2,7 @@
  * What a capability token says: which sessions, which commands, on whose behalf, from when to when. Pure. Claims that are not known
  * are passed over, unless the token itself says that it must not be used by whoever does not know them.
  */
-import { defined, isRecord } from "#base";
+import { defined, isRecord, wordSet } from "#base";
 import { type CommandKind, ReasonError, SessionId, TokenId } from "#protocol";
 
 /** Of the claim set; a token of another version is refused. */
@@ -40,18 +40,9 @@ export interface Claims {
 /** What every token says about itself; `sessions` is added where it is there. */
 const CRITICAL = ["commands", "identity_class", "exp", "nbf"] as const;
 
-const KNOWN: ReadonlySet<string> = new Set([
-  "ver",
-  "jti",
-  "sessions",
-  "commands",
-  "identity_class",
-  "nbf",
-  "exp",
-  "can_mint",
-  "minted_by",
-  "critical_claims",
-]);
+const KNOWN: ReadonlySet<string> = wordSet(
+  "ver jti sessions commands identity_class nbf exp can_mint minted_by critical_claims",
+);
 
 /** In the order in which claims are written, so that the same claims are the same bytes. */
 export function completeClaims(claims: Omit<Claims, "ver" | "critical_claims">): Claims {

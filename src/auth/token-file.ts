@@ -1,6 +1,6 @@
 /** A token that was put into a file beforehand, for CI and services: read by its owner alone, and by nobody to be changed. */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
-import { errnoOf, isRecord, messageOf } from "#base";
+import { errnoOf, isRecord, jsonIn, messageOf } from "#base";
 import { ReasonError } from "#protocol";
 import { TOKEN_MAX_CHARS } from "./token.ts";
 
@@ -38,12 +38,8 @@ export function readTokenFile(path: string): string | undefined {
 }
 
 function tokenIn(path: string, text: string): string {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw unfit(path, "it is not JSON");
-  }
+  const value = jsonIn(text);
+  if (value === undefined) throw unfit(path, "it is not JSON");
   if (!isRecord(value) || typeof value.token !== "string") throw unfit(path, 'it has no "token"');
   return value.token;
 }

@@ -5,7 +5,7 @@
 
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { defined, errnoOf, isRecord } from "#base";
+import { defined, ifThere, isRecord, jsonIn } from "#base";
 import { TokenId } from "#protocol";
 import {
   createSystemClock,
@@ -68,14 +68,7 @@ export function createTokenRecords(
   const recordOf = (jti: TokenId): string => join(folder, `${jti}.json`);
   const markOf = (jti: TokenId): string => join(folder, `${jti}.revoked`);
 
-  function names(): string[] {
-    try {
-      return readdirSync(folder);
-    } catch (error) {
-      if (errnoOf(error) === "ENOENT") return [];
-      throw error;
-    }
-  }
+  const names = (): string[] => ifThere(() => readdirSync(folder)) ?? [];
 
   function write(path: string, content: object): void {
     makePrivateDirectory(folder);
@@ -184,10 +177,6 @@ function runFrom(raw: unknown): TokenRun | undefined {
 }
 
 function fieldsOf(bytes: Buffer): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(bytes.toString("utf8"));
-    return isRecord(value) ? value : {};
-  } catch {
-    return {}; // whoever asks decides what a file without fields means
-  }
+  const value = jsonIn(bytes.toString("utf8"));
+  return isRecord(value) ? value : {}; // whoever asks decides what a file without fields means
 }

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { defined, isRecord, messageOf } from "#base";
+import { defined, isRecord, jsonIn, messageOf } from "#base";
 import {
   conformanceXml,
   conforms,
@@ -143,12 +143,8 @@ function tokenFrom(cwd: string, as: string, file: string | undefined): Readonly<
     throw refuse(messageOf(error));
   }
   if (!text.startsWith("{")) return { [as]: text };
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw refuse("it is neither a token nor JSON");
-  }
+  const value = jsonIn(text);
+  if (value === undefined) throw refuse("it is neither a token nor JSON");
   if (!isRecord(value) || typeof value.token !== "string") throw refuse("it has no token");
   return { [as]: value.token };
 }

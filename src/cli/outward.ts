@@ -3,7 +3,7 @@
  * redacted with the table and the secrets of today. Loaded with the first text that needs it, because most commands have none.
  */
 import type { Settings } from "#artifacts";
-import { defined, messageOf, visibleLines } from "#base";
+import { defined, jsonIn, messageOf, visibleLines } from "#base";
 import type { OutwardRedactor, OutwardText } from "#program";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
@@ -125,12 +125,8 @@ function jsonLines(redactor: OutwardRedactor, text: string): string {
     .split("\n")
     .map((line) => {
       if (line === "") return line;
-      let value: unknown;
-      try {
-        value = JSON.parse(line);
-      } catch {
-        return redactor.text(line);
-      }
+      const value = jsonIn(line);
+      if (value === undefined) return redactor.text(line);
       const clean = redactor.value(value);
       return clean === value ? line : JSON.stringify(clean);
     })

@@ -11,12 +11,22 @@ export interface Scenario {
   readonly wires: readonly Wire[];
   /** Checked when it runs to its end, every one of them. */
   readonly cites: readonly RequirementId[];
-  readonly needs?: readonly Need[];
+  readonly needs: readonly Need[];
   run(trial: Trial): Promise<void>;
 }
 
+export function scenario(
+  name: string,
+  wires: Scenario["wires"],
+  cites: Scenario["cites"],
+  run: Scenario["run"],
+  needs: Scenario["needs"] = [],
+): Scenario {
+  return { name, wires, cites, run, needs };
+}
+
 /** Why the scenario cannot be run on the target, if it cannot. */
-export function missing({ needs = [] }: Scenario, target: Target): string | undefined {
+export function missing({ needs }: Scenario, target: Target): string | undefined {
   for (const need of needs) {
     const why = lack(need, target);
     if (why !== undefined) return why;

@@ -361,19 +361,10 @@ const OTHERS_WRITE = 0o022;
 const MAX_RUNTIME_CHARS = 60;
 
 /** What the helper's own start and TLS need, and what leads to the keychain of the user. No key is among it. */
-const PASSED_ON = [
-  "DBUS_SESSION_BUS_ADDRESS",
-  "DISPLAY",
-  "HOME",
-  "LANG",
-  "NODE_COMPILE_CACHE",
-  "NODE_EXTRA_CA_CERTS",
-  "PATH",
-  "SSL_CERT_DIR",
-  "SSL_CERT_FILE",
-  "WAYLAND_DISPLAY",
-  "XDG_RUNTIME_DIR",
-];
+const PASSED_ON = (
+  "DBUS_SESSION_BUS_ADDRESS DISPLAY HOME LANG NODE_COMPILE_CACHE NODE_EXTRA_CA_CERTS PATH SSL_CERT_DIR " +
+  "SSL_CERT_FILE WAYLAND_DISPLAY XDG_RUNTIME_DIR"
+).split(" ");
 
 function helperEnvironment(env: SupervisorOptions["env"]): Record<string, string> {
   return Object.fromEntries(PASSED_ON.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));

@@ -1,7 +1,7 @@
 /** Asks a server of this user on this machine, and tells the ways apart in which a daemon may not answer. Changes nothing. */
 
 import { request } from "node:http";
-import { defined, errnoOf, isRecord } from "#base";
+import { defined, errnoOf, isRecord, jsonIn } from "#base";
 import { readOwnedFile } from "#world";
 
 /** Whoever takes longer than this for the smallest question does nothing any more. */
@@ -84,20 +84,12 @@ export function askLocally(
       });
       response.on("error", reject);
       response.on("end", () => {
-        resolve({ status: response.statusCode ?? 0, body: parsed(text) });
+        resolve({ status: response.statusCode ?? 0, body: jsonIn(text) });
         settle();
       });
     });
     outgoing.end(body === undefined ? undefined : JSON.stringify(body));
   });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // whoever asked for JSON is told so
-  }
 }
 
 /** Of a file that is this user's and that nobody else can read; undefined when there is none. */
@@ -106,7 +98,7 @@ export function readOwnToken(file: string): string | undefined {
     const text = readOwnedFile(file, MAX_TOKEN_BYTES)?.toString("utf8").trim();
     if (text === undefined || text === "") return undefined;
     // A token that was brought is in a file of its own form.
-    const brought = parsed(text);
+    const brought = jsonIn(text);
     return isRecord(brought) ? String(brought.token) : text;
   } catch {
     return undefined; // one that others can read is not used; the daemon then says that it wants one

@@ -3,7 +3,7 @@
  * then the hooks on `delegation.post_verify`; all of them have to agree. A claim that is not accepted goes back to the same delegate,
  * in its own conversation, a bounded number of times. A verifier that is broken is a failure, never a yes.
  */
-import { beginningOf } from "#base";
+import { beginningOf, jsonIn } from "#base";
 import {
   type CallResult,
   type CheckCall,
@@ -146,7 +146,7 @@ export function retryPrompt(reason: string): string {
 function verdictOf({ outcome, content }: CallResult): Verdict {
   const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
   if (outcome !== "ok") return { broken: beginningOf(text, REASON_MAX_CHARS) };
-  const answer = parsed(text);
+  const answer = jsonIn(text);
   if (answer === true) return { verified: true };
   if (answer === false) return { verified: false, why: "the verifier did not accept it" };
   if (!isRecord(answer) || typeof answer.verified !== "boolean") {
@@ -159,14 +159,6 @@ function verdictOf({ outcome, content }: CallResult): Verdict {
     verified: false,
     why: typeof reason === "string" && reason !== "" ? reason : "the verifier did not accept it",
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** `response` and `result` are two names of one thing, which is text; anything else becomes JSON. */

@@ -1,4 +1,5 @@
 /** What a turn has used and done so far: for its record, for the hooks at its end, and for the totals of the session. */
+import { jsonIn } from "#base";
 import type { TurnId, Usage } from "#protocol";
 import type { EventBus } from "./bus.ts";
 import type { CallTiming, RequestedCall } from "./dispatch.ts";
@@ -72,9 +73,6 @@ export function totalOf(before: Spent, { usage, costUsd = 0, steps, tools }: Tal
 }
 
 function toldCall({ name, arguments: raw }: RequestedCall): PublishedCall {
-  try {
-    return { name, args: JSON.parse(raw) };
-  } catch {
-    return { name, args: raw };
-  }
+  const args = jsonIn(raw);
+  return { name, args: args === undefined ? raw : args };
 }

@@ -2,6 +2,7 @@
  * Programs that hand out stored credentials. They are refused whoever asks and whatever the rules say. Pure data, and
  * one question about it.
  */
+import { wordSet } from "#base";
 import type { SimpleCommand } from "./shell/command.ts";
 import { programName } from "./shell/wrappers.ts";
 
@@ -9,14 +10,12 @@ import { programName } from "./shell/wrappers.ts";
 export const CREDENTIAL_RULE = "built-in: credential-programs";
 
 /** Key rings and password stores. The first four are the standing blocklist. */
-export const CREDENTIAL_PROGRAMS: ReadonlySet<string> = new Set(
-  (
-    "security secret-tool keyctl kwalletcli kwalletcli_getpin kwallet-query kwalletmanager5 gnome-keyring " +
+export const CREDENTIAL_PROGRAMS: ReadonlySet<string> = wordSet(
+  "security secret-tool keyctl kwalletcli kwalletcli_getpin kwallet-query kwalletmanager5 gnome-keyring " +
     "gnome-keyring-daemon lssecret keyring pass gopass rbw bw lpass 1password-cli keepassxc-cli kpcli aws-vault " +
     "git-credential git-credential-store git-credential-cache git-credential-libsecret git-credential-osxkeychain " +
     "git-credential-manager docker-credential-secretservice docker-credential-osxkeychain docker-credential-pass " +
-    "docker-credential-wincred cmdkey vaultcmd"
-  ).split(" "),
+    "docker-credential-wincred cmdkey vaultcmd",
 );
 
 /** Those whose name means nothing else, so that it counts wherever it turns up. */

@@ -44,19 +44,7 @@ const RUNNERS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /** What an interpreter tries when a script or module is named without its file. */
-const ENDINGS = [
-  ".js",
-  ".mjs",
-  ".cjs",
-  ".ts",
-  ".py",
-  ".rb",
-  ".sh",
-  "/index.js",
-  "/index.ts",
-  "/__main__.py",
-  "/__init__.py",
-];
+const ENDINGS = ".js .mjs .cjs .ts .py .rb .sh /index.js /index.ts /__main__.py /__init__.py".split(" ");
 
 /** `cwd` is where the whole command starts, from the workspace root. */
 export async function whatCommandNames(command: string, cwd: string, files: DiskReader): Promise<NamedByCommand> {

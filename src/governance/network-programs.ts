@@ -1,14 +1,13 @@
 /** Which commands reach the network, by the names of their programs. Tells people what they decide on; nothing is allowed by it. */
+import { wordSet } from "#base";
 import { analyseShell } from "./shell/analysis.ts";
 import { everyCommand } from "./shell/command.ts";
 import { programName } from "./shell/wrappers.ts";
 
 /** They reach out whatever their arguments are. */
-const FETCHING_PROGRAMS: ReadonlySet<string> = new Set(
-  (
-    "curl wget http https xh aria2c axel lynx w3m links elinks ftp sftp scp ssh rsync nc ncat netcat socat telnet gh glab " +
-    "hub svn aws gcloud az kubectl yt-dlp"
-  ).split(" "),
+const FETCHING_PROGRAMS: ReadonlySet<string> = wordSet(
+  "curl wget http https xh aria2c axel lynx w3m links elinks ftp sftp scp ssh rsync nc ncat netcat socat telnet gh glab " +
+    "hub svn aws gcloud az kubectl yt-dlp",
 );
 const FETCHING_GIT = new Set(["fetch", "pull", "clone", "ls-remote", "remote", "submodule"]);
 
@@ -35,7 +34,7 @@ const SENDING_WORDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
     apt: "install update upgrade",
     "apt-get": "install update upgrade",
     brew: "install update upgrade",
-  }).map(([program, words]) => [program, new Set(words.split(" "))]),
+  }).map(([program, words]) => [program, wordSet(words)]),
 );
 
 /** Whether a command brings content in from elsewhere; one that is not understood may. */

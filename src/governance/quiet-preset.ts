@@ -3,6 +3,7 @@
  * which argv glob to offer for the session. Decides about nothing else; whoever has switched the preset off does not
  * ask it.
  */
+import { wordSet } from "#base";
 import { argvPattern, isPlainWord, matchArgv } from "./argv-patterns.ts";
 import { CREDENTIAL_RULE, credentialProgram, UNMISTAKABLE_PROGRAMS } from "./credential-programs.ts";
 import { kindOf } from "./known-tools.ts";
@@ -152,28 +153,14 @@ function writtenGlob(simple: SimpleCommand, from: number): string | undefined {
 
 const PLAIN_WORD = /^[A-Za-z0-9_./][A-Za-z0-9_.:/+-]*$/;
 
-const TWO_WORD_PROGRAMS = new Set(
-  (
-    "git npm pnpm yarn cargo docker podman go kubectl helm gh glab pip pip3 uv poetry bundle gem composer dotnet mvn " +
+const TWO_WORD_PROGRAMS = wordSet(
+  "git npm pnpm yarn cargo docker podman go kubectl helm gh glab pip pip3 uv poetry bundle gem composer dotnet mvn " +
     "gradle terraform aws gcloud az brew apt apt-get dnf systemctl journalctl rustup deno bun make just task nx turbo " +
-    "jj hg svn conda mix rails flutter dart swift zig"
-  ).split(" "),
+    "jj hg svn conda mix rails flutter dart swift zig",
 );
 
 /** Subcommands that run whatever follows them. */
-const RUNNING_SUBCOMMANDS = new Set([
-  "exec",
-  "x",
-  "dlx",
-  "run-script",
-  "eval",
-  "shell",
-  "bisect",
-  "submodule",
-  "filter-branch",
-  "config",
-  "rebase",
-]);
+const RUNNING_SUBCOMMANDS = wordSet("exec x dlx run-script eval shell bisect submodule filter-branch config rebase");
 
 /** `run` starts whatever follows it, except where it names a script of the project. */
 const RUNS_SCRIPTS = new Set(["npm", "pnpm", "yarn", "bun", "cargo", "just", "task", "make"]);

@@ -2,7 +2,7 @@
  * Tool middleware: `tool.pre` before a call is judged, so that nobody is asked about what policy blocks and what a person
  * approves is what runs; `tool.post` on the result of a call that ran.
  */
-import { canonicalHash, isRecord } from "#base";
+import { canonicalHash, isRecord, jsonIn } from "#base";
 import {
   type CallResult,
   eitherName,
@@ -138,9 +138,6 @@ function textOf(content: readonly ToolOutputBlock[]): string {
 function decoded(text: string): unknown {
   const first = text.trimStart()[0];
   if (first === undefined || !'{["-0123456789tfn'.includes(first)) return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const value = jsonIn(text);
+  return value === undefined ? text : value;
 }

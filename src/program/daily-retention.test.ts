@@ -7,9 +7,9 @@ import { TurnId } from "#protocol";
 import { harnessPaths, machineKey, openSqliteStore } from "#stores";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { quietCliPorts } from "../../test/fakes/quiet-cli-ports.ts";
+import { append, newSession, sessionId } from "../../test/store-suite.ts";
 import { createOutward } from "../cli/outward.ts";
 import { expireCommand } from "../cli/sessions-care.ts";
-import { append, newSession, sessionId } from "../stores/store-suite.ts";
 import { applyDailyRetention } from "./daily-retention.ts";
 
 const HOUR_MS = 60 * 60 * 1000;

@@ -11,25 +11,12 @@ const PROGRAMS = ["/usr/bin/git", "/usr/local/bin/git", "/opt/homebrew/bin/git",
 const TIMEOUT_MS = 30_000;
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 /** What the folder's own configuration could start is switched off; it cannot be left out altogether. */
-const SETTINGS = [
-  "core.hooksPath=/dev/null",
-  "core.fsmonitor=false",
-  "core.pager=cat",
-  "core.editor=false",
-  "core.askPass=false",
-  "core.sshCommand=false",
-  "core.alternateRefsCommand=false",
-  "core.attributesFile=/dev/null",
-  "diff.external=false",
-  "credential.helper=",
-  "commit.gpgSign=false",
-  "gpg.program=false",
-  "log.showSignature=false",
-  "safe.bareRepository=explicit",
-  "protocol.allow=never",
-  "gc.auto=0",
-  "maintenance.auto=false",
-];
+const SETTINGS = (
+  "core.hooksPath=/dev/null core.fsmonitor=false core.pager=cat core.editor=false core.askPass=false " +
+  "core.sshCommand=false core.alternateRefsCommand=false core.attributesFile=/dev/null diff.external=false " +
+  "credential.helper= commit.gpgSign=false gpg.program=false log.showSignature=false " +
+  "safe.bareRepository=explicit protocol.allow=never gc.auto=0 maintenance.auto=false"
+).split(" ");
 const HARDENING = ["--no-pager", ...SETTINGS.flatMap((setting) => ["-c", setting])];
 const ENVIRONMENT = {
   GIT_CONFIG_NOSYSTEM: "1",

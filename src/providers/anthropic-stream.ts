@@ -1,5 +1,5 @@
 /** Reads the event stream of Anthropic's Messages API. One reader for one response. */
-import { defined } from "#base";
+import { defined, jsonIn } from "#base";
 import type { ModelEvent } from "#engine";
 import type { Usage } from "#protocol";
 import { eventFailure, type Failure, garbled, type Peer } from "./failure.ts";
@@ -173,11 +173,7 @@ function argumentsOf({ text, start }: OpenBlock): string {
 }
 
 function parse(data: string): WireEvent | undefined {
-  try {
-    const event: unknown = JSON.parse(data);
-    // Every field of a WireEvent is optional, so any object is one.
-    return typeof event === "object" && event !== null ? (event as WireEvent) : undefined;
-  } catch {
-    return undefined;
-  }
+  const event = jsonIn(data);
+  // Every field of a WireEvent is optional, so any object is one.
+  return typeof event === "object" && event !== null ? (event as WireEvent) : undefined;
 }

@@ -1,6 +1,6 @@
 /** Which models there are and how large they are: the static rows, and the lists that vendors publish, kept for an hour. */
 import { createHash } from "node:crypto";
-import { type Clock, defined } from "#base";
+import { type Clock, defined, jsonIn } from "#base";
 import type { CredentialRef, ModelInfo } from "#engine";
 import { ReasonError } from "#protocol";
 import { type PriceOverrides, priceOf } from "./cost.ts";
@@ -191,12 +191,9 @@ interface WireModel {
 }
 
 function parseModels(vendor: string, body: string): ReadonlyMap<string, ListedModel> {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body);
-  } catch {
+  const parsed = jsonIn(body);
+  if (parsed === undefined)
     throw new ReasonError("ProviderGarbled", { provider: vendor, detail: "a list of models that is not JSON" });
-  }
   const list = Array.isArray(parsed) ? parsed : (parsed as { data?: unknown } | null)?.data;
   if (!Array.isArray(list)) {
     throw new ReasonError("ProviderGarbled", { provider: vendor, detail: "no list of models" });

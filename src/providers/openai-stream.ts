@@ -1,5 +1,5 @@
 /** Reads the event stream of the OpenAI chat completions API and of everybody who speaks it. One reader, one response. */
-import { defined } from "#base";
+import { defined, jsonIn } from "#base";
 import type { ModelEvent } from "#engine";
 import type { Usage } from "#protocol";
 import { eventFailure, type Failure, failure, garbled, type Peer, presentable } from "./failure.ts";
@@ -187,11 +187,7 @@ function canonicalUsage(usage: WireUsage): Usage {
 }
 
 function parse(data: string): Chunk | undefined {
-  try {
-    const chunk: unknown = JSON.parse(data);
-    // Every field of a Chunk is optional, so any object is one.
-    return typeof chunk === "object" && chunk !== null ? (chunk as Chunk) : undefined;
-  } catch {
-    return undefined;
-  }
+  const chunk = jsonIn(data);
+  // Every field of a Chunk is optional, so any object is one.
+  return typeof chunk === "object" && chunk !== null ? (chunk as Chunk) : undefined;
 }

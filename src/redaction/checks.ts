@@ -1,4 +1,5 @@
 /** What tells a secret from something that only looks like one: entropy, placeholders, code, checksums. Pure functions. */
+import { wordSet } from "#base";
 import { charSet, codeAt, has } from "./char-set.ts";
 import { createWordTest } from "./keyword-scan.ts";
 
@@ -109,15 +110,13 @@ const REFERENCE =
 /** A name or an expression in code: `config.token`, `settings.get(…)`, `getPassword`. Without a digit and a mark it is no token. */
 const EXPRESSION =
   /^(?:(?:process|os|self|this|env|config|settings|options|opts|args|params|req|request|res|data|state|props|ctx|context|secrets|vars|var|local|module|System|Deno|import|new|await|async|function|return|typeof|lambda|def|func|user|creds|credentials|form|body|input|flags|c|s|t|p|r|k|cfg|conf|client|session|github|inputs|steps|needs|matrix|data\.\w+)[.[(?!]|[A-Za-z_$][\w$]*\(|[A-Za-z_$][A-Za-z_$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][A-Za-z_$]*)+$)/;
-const DULL_WORDS = new Set(
-  (
-    "string str text bytes none null nil undefined true false yes no on off any object bool boolean number int integer float varchar char " +
+const DULL_WORDS = wordSet(
+  "string str text bytes none null nil undefined true false yes no on off any object bool boolean number int integer float varchar char " +
     "password passwd passphrase secret token key apikey api_key access_token refresh_token auth bearer basic default required optional missing invalid " +
     "incorrect wrong empty unset unknown not set reset forgot new old confirm current change expired field input value type name prompt " +
     "enabled disabled encrypted plain plaintext hashed hash env environment self this stdin file vault keychain prompted ask never always " +
     "credentials credential authorization identifier literal comment operator punctuation whitespace eof newline void const let var function return " +
-    "test testing dummy redacted public private admin optionalstring securestring secretstr"
-  ).split(" "),
+    "test testing dummy redacted public private admin optionalstring securestring secretstr",
 );
 
 /** It stands for a value that is kept elsewhere. */

@@ -1,4 +1,5 @@
 /** Where the name of a field ends: behind a number, and behind what says which of several secrets it is. */
+import { wordSet } from "#base";
 import { charSet, codeAt, DIGIT, has, NAME, runEnd } from "./char-set.ts";
 import type { Probe } from "./probe.ts";
 
@@ -49,11 +50,9 @@ const UPPER_NAME = charSet("A-Z0-9_");
 const BEHIND_NAME = charSet(" \\t=:\"'\x1b");
 const MAX_SUFFIX_CHARS = 40;
 /** What follows is a name, a place or a number, not the secret; or the last word is one that says that it is secret itself. */
-export const ABOUT_SECRET: ReadonlySet<string> = new Set(
-  (
-    "ID IDS NAME NAMES URL URLS URI URIS FILE FILES PATH PATHS DIR TYPE TYPES HOST PORT USER LEN LENGTH SIZE TTL AGE EXPIRY EXPIRES " +
+export const ABOUT_SECRET: ReadonlySet<string> = wordSet(
+  "ID IDS NAME NAMES URL URLS URI URIS FILE FILES PATH PATHS DIR TYPE TYPES HOST PORT USER LEN LENGTH SIZE TTL AGE EXPIRY EXPIRES " +
     "EXPIRATION TIMEOUT COUNT LIMIT MIN MAX HASH ALG ALGO ALGORITHM ARN VERSION FIELD HEADER PREFIX SUFFIX FORMAT ENABLED REQUIRED REGEX " +
     "PATTERN POLICY PROVIDER ISSUER AUDIENCE SCOPE SCOPES ENDPOINT REGION BUCKET ENV VAR INTERVAL LABEL CLASS MODE SOURCE STORE TABLE " +
-    "COLUMN PROMPT MESSAGE ERROR KEY TOKEN SECRET SECRETS PASSWORD PASSWD PASS PWD PASSPHRASE CREDENTIALS AUTHORIZATION JWT"
-  ).split(" "),
+    "COLUMN PROMPT MESSAGE ERROR KEY TOKEN SECRET SECRETS PASSWORD PASSWD PASS PWD PASSPHRASE CREDENTIALS AUTHORIZATION JWT",
 );

@@ -3,7 +3,7 @@
  * provider gets them. What has passed once is known by its object, so that a long conversation is looked at once and not at
  * every step.
  */
-import type { SecretFingerprint } from "#base";
+import { type SecretFingerprint, wordSet } from "#base";
 import type { ModelRequest, Redaction, ToolSchema } from "#engine";
 import type { Event, EventKind, EventPayload, Message, ToolOutputBlock } from "#protocol";
 import { isSummary, summarisePayload } from "./payload-summary.ts";
@@ -13,59 +13,13 @@ import type { Redactor } from "./redactor.ts";
  * Fields of events that hold an id, a number, a hash, a time or one of few words of ours, in every event that has them. All
  * others may hold text from anywhere.
  */
-export const STRUCTURAL_FIELDS: ReadonlySet<string> = new Set([
-  "active",
-  "approval",
-  "args_hash",
-  "block",
-  "blocked",
-  "boundary",
-  "bytes_received",
-  "bytes_sent",
-  "call_id",
-  "calls",
-  "change",
-  "class",
-  "connection",
-  "cost_usd",
-  "counts",
-  "decision",
-  "depth",
-  "duration_ms",
-  "exit_code",
-  "from",
-  "in_force",
-  "is_error",
-  "limit",
-  "memoized",
-  "mode",
-  "more_effects",
-  "network",
-  "outcome",
-  "parent",
-  "port",
-  "provider_total_ms",
-  "provider_ttfb_ms",
-  "request_middleware_ms",
-  "resolution",
-  "result_hash",
-  "retry_after_ms",
-  "session_total",
-  "started_at",
-  "state",
-  "step",
-  "steps",
-  "store_write_ms",
-  "terminal",
-  "timeout_ms",
-  "to",
-  "token",
-  "total_ms",
-  "turn",
-  "turns",
-  "usage",
-  "used",
-]);
+export const STRUCTURAL_FIELDS: ReadonlySet<string> = wordSet(
+  "active approval args_hash block blocked boundary bytes_received bytes_sent call_id calls change class " +
+    "connection cost_usd counts decision depth duration_ms exit_code from in_force is_error limit memoized mode " +
+    "more_effects network outcome parent port provider_total_ms provider_ttfb_ms request_middleware_ms resolution " +
+    "result_hash retry_after_ms session_total started_at state step steps store_write_ms terminal timeout_ms to " +
+    "token total_ms turn turns usage used",
+);
 
 /** Texts of the prompt and of tools; the same at nearly every step. */
 const MAX_KNOWN_TEXTS = 512;

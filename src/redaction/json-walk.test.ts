@@ -1,8 +1,8 @@
 /** JSON values: strings and keys, and fields whose name decides. */
 import { describe, expect, test } from "vitest";
 import { computingTime } from "../../test/fakes/computing-time.ts";
+import { fillExample } from "../../test/fakes/rule-example.ts";
 import { createRedactor } from "./index.ts";
-import { fillExample } from "./rule.ts";
 
 const redactor = createRedactor();
 const pat = fillExample("ghp_<a36>");

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { realFileCases } from "../../test/corpora/real-files.ts";
 import { ALPHABETS, createSeededRandom } from "../../test/corpora/seeded-random.ts";
+import { fillExample } from "../../test/fakes/rule-example.ts";
 import { createRedactor } from "./index.ts";
-import { fillExample } from "./rule.ts";
 
 const redactor = createRedactor();
 const word = fillExample("n7<a4>8w<a4>");

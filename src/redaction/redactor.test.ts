@@ -5,9 +5,9 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { computingTime } from "../../test/fakes/computing-time.ts";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
+import { fillExample } from "../../test/fakes/rule-example.ts";
 import { createRedactor, type Redactor, type UserPattern } from "./index.ts";
 import type { RedactorOptions } from "./redactor.ts";
-import { fillExample } from "./rule.ts";
 import { ruleRows } from "./rule-table.ts";
 import { compileUserPatterns } from "./user-patterns.ts";
 

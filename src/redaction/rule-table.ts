@@ -99,30 +99,21 @@ function compile(
       case "special":
         return row.matcher === "card" || row.matcher === "iban"
           ? { keywords: [], match: () => 0, pass: row.matcher }
-          : { keywords: row.keywords, match: specialMatcher(row.matcher) };
+          : { keywords: row.keywords, match: specialMatchers[row.matcher]() };
     }
   } catch (error) {
     throw new RuleError(`${row.kind}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
 }
 
-function specialMatcher(name: Exclude<SpecialRow["matcher"], "card" | "iban">): Matcher {
-  switch (name) {
-    case "private-key":
-      return matchKeyBlock;
-    case "private-key-tail":
-      return matchKeyTail;
-    case "cookie":
-      return createCookieMatcher();
-    case "set-cookie":
-      return createSetCookieMatcher();
-    case "user-flag":
-      return createUserFlagMatcher();
-    case "password-flag":
-      return createPasswordFlagMatcher();
-    case "login-call":
-      return matchLoginCall;
-    case "data-source":
-      return matchDataSource;
-  }
-}
+/** Made anew for each table: some of them keep what they have seen of a line. */
+const specialMatchers: Readonly<Record<Exclude<SpecialRow["matcher"], "card" | "iban">, () => Matcher>> = {
+  "private-key": () => matchKeyBlock,
+  "private-key-tail": () => matchKeyTail,
+  cookie: createCookieMatcher,
+  "set-cookie": createSetCookieMatcher,
+  "user-flag": createUserFlagMatcher,
+  "password-flag": createPasswordFlagMatcher,
+  "login-call": () => matchLoginCall,
+  "data-source": () => matchDataSource,
+};

@@ -3,7 +3,11 @@
 interface RowBase {
   /** Stands in the marker. */
   readonly kind: string;
-  /** A text in which the rule must find something; `<a20>` and the like are filled, see `fillExample`. */
+  /**
+   * A text in which the rule must find something. `<a36>` stands for 36 letters and digits, `h` hex, `H` upper case hex, `u` upper case
+   * and digits, `l` lower case and digits, `L` letters, `d` digits, `b` base64, `t` base32, `m` lower case base32, `s` base58, `g`
+   * bech32, `<uuid>` for a UUID. So the table holds no text that would itself be taken for a secret.
+   */
   readonly example: string;
   /** A text in which it must find nothing, beside those that every rule is checked with. */
   readonly counter?: string;
@@ -96,14 +100,15 @@ export function context(
   return { type: "context", kind, near, pattern, example, ...more };
 }
 
+/** `names` has blanks between them. */
 export function field(
   kind: string,
   value: FieldRow["value"],
-  names: readonly string[],
+  names: string,
   example: string,
   more: More<FieldRow> = {},
 ): FieldRow {
-  return { type: "field", kind, value, names, example, ...more };
+  return { type: "field", kind, value, names: names.split(" "), example, ...more };
 }
 
 export function url(kind: string, schemes: readonly string[], example: string, more: More<UrlRow> = {}): UrlRow {
@@ -121,50 +126,3 @@ export function special(
 }
 
 export const UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
-
-const FILLER_CHARS = 512;
-const ALPHABETS = {
-  a: "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
-  h: "0123456789abcdef",
-  H: "0123456789ABCDEF",
-  u: "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
-  l: "abcdefghijklmnopqrstuvwxyz0123456789",
-  L: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
-  d: "0123456789",
-  b: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
-  t: "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
-  m: "abcdefghijklmnopqrstuvwxyz234567",
-  s: "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
-  g: "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
-} as const;
-
-/** Looks random and is always the same. */
-function filler(name: keyof typeof ALPHABETS): string {
-  const alphabet = ALPHABETS[name];
-  let seed = alphabet.length;
-  let text = "";
-  for (let at = 0; at < FILLER_CHARS; at++) {
-    seed = (seed * 1103515245 + 12345) % 2147483648;
-    text += alphabet[(seed >> 12) % alphabet.length];
-  }
-  return text;
-}
-
-/**
- * Fills an example, always in the same way: `<a36>` is 36 letters and digits, `h` hex, `H` upper case hex, `u` upper case and
- * digits, `l` lower case and digits, `L` letters, `d` digits, `b` base64, `t` base32, `m` lower case base32, `s` base58, `g`
- * bech32, `<uuid>` a UUID. So the table holds no text that would itself be taken for a secret. With `placeholder`, all of it
- * is filled with x instead.
- */
-export function fillExample(example: string, placeholder = false): string {
-  let used = 0;
-  return example
-    .replaceAll("<uuid>", "<h8>-<h4>-4<h3>-a<h3>-<h12>")
-    .replace(/<([ahHulLdbtmsg])(\d+)>/g, (_, set: keyof typeof ALPHABETS, digits: string) => {
-      const count = Number(digits);
-      const chars = filler(set);
-      const from = used % (FILLER_CHARS / 2);
-      used += count;
-      return placeholder ? "x".repeat(count) : chars.slice(from, from + count).padEnd(count, chars);
-    });
-}

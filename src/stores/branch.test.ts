@@ -11,11 +11,11 @@ import {
   turnDrafts,
   turnId,
 } from "../../test/fakes/session-drafts.ts";
+import { append, NOW, newSession, sessionId } from "../../test/store-suite.ts";
 import { type ArchiveStore, readRecords } from "./archive.ts";
 import { branchLog, branchSession } from "./branch.ts";
 import { rewriteId } from "./copied-session.ts";
 import { createMemoryStore } from "./memory-store.ts";
-import { append, NOW, newSession, sessionId } from "./store-suite.ts";
 import { verifyEvidence } from "./verify.ts";
 
 const LATER = "2026-02-01T00:00:00.000Z";

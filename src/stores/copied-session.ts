@@ -3,28 +3,14 @@
  * the same copy comes out the same wherever it is made. What people, models and tools wrote is left alone.
  */
 import { hash } from "node:crypto";
-import { isRecord, ulidFromDigest } from "#base";
+import { isRecord, ulidFromDigest, wordSet } from "#base";
 import type { LogId, SessionId } from "#protocol";
 import { chainStart, type LinkedEvent, OpenLink, SALT_BYTES } from "./evidence.ts";
 import type { ChainedRecord, EventRecord } from "./record.ts";
 
 const ID = /^(sess|log|call|tok|cli|turn)_[0-9A-HJKMNP-TV-Z]{26}$/;
 /** Fields whose value is content: an id in there is what somebody wrote, and hashes of it are elsewhere in the record. */
-const CONTENT = new Set([
-  "args",
-  "content",
-  "data",
-  "text",
-  "summary",
-  "message",
-  "question",
-  "options",
-  "note",
-  "rule",
-  "restored",
-  "conflicts",
-  "failed",
-]);
+const CONTENT = wordSet("args content data text summary message question options note rule restored conflicts failed");
 
 /** The new name of an id in the log `log`; its kind stays. */
 export function rewriteId<Id extends string>(id: Id, log: LogId): Id {

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
+import { append, NOW, newSession, sessionId, TEST_KEY, textDraft } from "../../test/store-suite.ts";
 import { diagnoseStore, type Finding } from "./doctor.ts";
 import { openDatabase } from "./sqlite/driver.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
-import { append, NOW, newSession, sessionId, TEST_KEY, textDraft } from "./store-suite.ts";
 
 const clock = createManualClock();
 const key = TEST_KEY;

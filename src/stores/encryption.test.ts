@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
+import { append, NOW, newSession, sessionId, TEST_KEY, textDraft } from "../../test/store-suite.ts";
 import { createKeyFiles } from "./key-files.ts";
 import type { MachineKey } from "./machine-key.ts";
 import { rekeyStore, rotateKeyFile } from "./rekey.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
-import { append, NOW, newSession, sessionId, TEST_KEY, textDraft } from "./store-suite.ts";
 
 const clock = createManualClock();
 const OTHER_KEY: MachineKey = { bytes: Buffer.alloc(32, 8), source: "the other test" };

@@ -2,7 +2,7 @@
  * One event as a line of JSON with its evidence: the form of the JSONL store and of exports. The payload stands in the line
  * exactly as it was hashed; the order of the keys is fixed.
  */
-import { isRecord } from "#base";
+import { isRecord, jsonIn } from "#base";
 import { ClientId, type Event, SessionId } from "#protocol";
 import { HASH_BYTES, isHex, type Link, SALT_BYTES, type SingleLink } from "./evidence.ts";
 import type { ChainedRecord } from "./record.ts";
@@ -31,7 +31,8 @@ export interface ParsedLine {
 
 /** Checks the envelope, not the payload. Throws an Error that says what is wrong with the line. */
 export function parseLine(text: string): ParsedLine {
-  const value: unknown = parseJson(text);
+  const value = jsonIn(text);
+  if (value === undefined) throw new Error("it is not JSON");
   if (!isRecord(value)) throw new Error("it is not a JSON object");
   const { id, kind, session, originator, ts, payload, x_evidence: evidence, x_stored_at: storedAt } = value;
   if (typeof id !== "number" || !Number.isSafeInteger(id) || id < 1) throw new Error("'id' is not a positive number");
@@ -72,12 +73,4 @@ export function parseLink(value: unknown): Link | SingleLink | undefined {
   if (!isHex(hash, HASH_BYTES * 2) || prev !== undefined) return undefined;
   if (isSalted) return { hash, salt, content };
   return salt === undefined && content === undefined ? { hash } : undefined;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error("it is not JSON");
-  }
 }

@@ -3,6 +3,7 @@
  * after the event it covers, `x_head` last. Reading takes nothing on trust: a line that is not exactly what is written here is an item of its
  * own, for the verifier to report.
  */
+import { wordSet } from "#base";
 import { SessionId } from "#protocol";
 import { type Checkpoint, parseCheckpoint } from "./checkpoint.ts";
 import { formatLine, parseLink } from "./event-line.ts";
@@ -13,15 +14,7 @@ const HASH_CHARS = HASH_BYTES * 2;
 
 /** A payload is at most 64 MiB of characters; the rest of a line is short. */
 const MAX_LINE_CHARS = 65 * 1024 * 1024;
-const ENVELOPE_KEYS: ReadonlySet<string> = new Set([
-  "id",
-  "kind",
-  "session",
-  "originator",
-  "ts",
-  "payload",
-  "x_evidence",
-]);
+const ENVELOPE_KEYS: ReadonlySet<string> = wordSet("id kind session originator ts payload x_evidence");
 
 export interface SessionRecord extends ChainedRecord {
   readonly session: SessionId;

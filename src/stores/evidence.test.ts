@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { NOW, sessionId } from "../../test/store-suite.ts";
 import {
   chainStart,
   createSalts,
@@ -10,7 +11,6 @@ import {
   singleContentHash,
   singleLinkHash,
 } from "./evidence.ts";
-import { NOW, sessionId } from "./store-suite.ts";
 
 const sha256 = (...parts: (Buffer | string)[]): string => {
   const hash = createHash("sha256");

@@ -1,5 +1,5 @@
 /** The first line of an export: what is known about the session besides its events. */
-import { defined, isRecord } from "#base";
+import { defined, isRecord, jsonIn } from "#base";
 import type { SessionMeta } from "#engine";
 import type { ArchivedSession } from "./archive.ts";
 import { readSessionFields, sessionFields, textField } from "./session-fields.ts";
@@ -42,12 +42,8 @@ export function parseExportHead(line: string): ExportHead {
 }
 
 function exportOf(line: string): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    throw new Error("it is not JSON, so this is no export of a session");
-  }
+  const value = jsonIn(line);
+  if (value === undefined) throw new Error("it is not JSON, so this is no export of a session");
   const head = isRecord(value) ? value.x_export : undefined;
   if (!isRecord(head)) throw new Error("'x_export' is missing, so this is no export of a session");
   return head;

@@ -14,6 +14,7 @@ import {
   sampleDrafts,
   writeTurns,
 } from "../../test/fakes/tampering.ts";
+import { NOW, newSession, sessionId, TEST_KEY } from "../../test/store-suite.ts";
 import { diagnoseStore } from "./doctor.ts";
 import { type EvidenceItem, readEvidenceLines } from "./evidence-lines.ts";
 import { importSession } from "./import.ts";
@@ -23,7 +24,6 @@ import { applyRetention, defaultRetention } from "./retention.ts";
 import { connect, openDatabase } from "./sqlite/driver.ts";
 import { APPLICATION_ID, LEDGER_SQL, migrations } from "./sqlite/migrations.ts";
 import { createSqliteStore, openSqliteStore } from "./sqlite/store.ts";
-import { NOW, newSession, sessionId, TEST_KEY } from "./store-suite.ts";
 import { verifyEvidence } from "./verify.ts";
 
 const clock = createManualClock();

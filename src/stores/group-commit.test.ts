@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
+import { NOW, newSession, sessionId, TEST_KEY, textDraft } from "../../test/store-suite.ts";
 import { createGroupCommit, type GroupedWrite } from "./group-commit.ts";
 import { openDatabase, type SqliteDatabase, writeGroups } from "./sqlite/driver.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
-import { NOW, newSession, sessionId, TEST_KEY, textDraft } from "./store-suite.ts";
 
 const options = { clock: createManualClock(), key: TEST_KEY };
 let directory: string;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { createRng, exported, newSigningKey, sampleDrafts } from "../../test/fakes/tampering.ts";
+import { append, NOW, newSession, sessionId, TEST_KEY, textDraft } from "../../test/store-suite.ts";
 import type { ArchiveStore } from "./archive.ts";
 import { branchSession } from "./branch.ts";
 import { diagnoseStore } from "./doctor.ts";
@@ -14,7 +15,6 @@ import { openJsonlStore } from "./jsonl/store.ts";
 import { createKnownHeads, type HeadsPlace, type KnownHeads } from "./known-heads.ts";
 import { defaultRetention, runRetention } from "./retention.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
-import { append, NOW, newSession, sessionId, TEST_KEY, textDraft } from "./store-suite.ts";
 import { verifyEvidence } from "./verify.ts";
 
 const clock = createManualClock();

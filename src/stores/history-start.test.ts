@@ -6,9 +6,9 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { createConversation, type EventDraft, reopenSession, type SessionStore } from "#engine";
 import { ClientId, TurnId } from "#protocol";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
+import { append, NOW, newSession, sessionId, TEST_KEY } from "../../test/store-suite.ts";
 import { openDatabase } from "./sqlite/driver.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
-import { append, NOW, newSession, sessionId, TEST_KEY } from "./store-suite.ts";
 
 const clock = createManualClock();
 const key = TEST_KEY;

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
+import { sessionId, TEST_KEY } from "../../test/store-suite.ts";
 import { createKnownHeads, forgetLostLogs, type HeadsPlace, sealHeadsFor } from "./known-heads.ts";
 import type { MachineKey } from "./machine-key.ts";
-import { sessionId, TEST_KEY } from "./store-suite.ts";
 
 const clock = createManualClock();
 const otherKey: MachineKey = { bytes: Buffer.alloc(32, 8), source: "another machine" };

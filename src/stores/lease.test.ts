@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openJsonStore } from "../../test/fakes/json-backend.ts";
 import { createManualClock, type ManualClock } from "../../test/fakes/manual-clock.ts";
+import { NOW, newSession, sessionId, TEST_KEY, textDraft } from "../../test/store-suite.ts";
 import type { ArchiveStore } from "./archive.ts";
 import { openJsonlStore } from "./jsonl/store.ts";
 import { LEASE_MS } from "./lease.ts";
 import { openDatabase } from "./sqlite/driver.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
-import { NOW, newSession, sessionId, TEST_KEY, textDraft } from "./store-suite.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const STEPS = [5_000, -5_000, HOUR_MS, -HOUR_MS, 25 * HOUR_MS];

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { ClientId, EXPIRED_CONTENT, LogId, type SessionId, TokenId } from "#protocol";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { callDrafts, draft, sessionStarted, turnDrafts, turnId } from "../../test/fakes/session-drafts.ts";
+import { append, NOW, newSession, sessionId, TEST_KEY, textDraft } from "../../test/store-suite.ts";
 import type { ArchiveStore } from "./archive.ts";
 import { branchSession } from "./branch.ts";
 import { expirePayload } from "./expired-payload.ts";
@@ -14,7 +15,6 @@ import { importSession } from "./import.ts";
 import { openJsonlStore } from "./jsonl/store.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
-import { append, NOW, newSession, sessionId, TEST_KEY, textDraft } from "./store-suite.ts";
 import { verifyEvidence } from "./verify.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "harness-port-"));

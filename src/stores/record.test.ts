@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { textDraft } from "../../test/store-suite.ts";
 import { toRecord } from "./record.ts";
-import { textDraft } from "./store-suite.ts";
 
 it("refuses a payload over its bound and names the kind", () => {
   expect(() => toRecord(textDraft("x".repeat(64 * 1024 * 1024)))).toThrow(

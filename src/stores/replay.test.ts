@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import type { SessionStore } from "#engine";
 import { callDrafts, sessionStarted, turnDrafts, turnId } from "../../test/fakes/session-drafts.ts";
+import { append, NOW, newSession, sessionId, textDraft } from "../../test/store-suite.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { createReplay, type ReplayFrame } from "./replay.ts";
-import { append, NOW, newSession, sessionId, textDraft } from "./store-suite.ts";
 
 /** SessionStarted, a turn from 2 to 11, a turn from 12 to 15. */
 async function rig() {

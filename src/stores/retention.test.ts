@@ -7,10 +7,10 @@ import { createConversation, type EventDraft } from "#engine";
 import { CallId, ClientId, EXPIRED_CONTENT, TurnId } from "#protocol";
 import { parseEvent } from "#protocol/schemas";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
+import { append, newSession, sessionId, TEST_KEY } from "../../test/store-suite.ts";
 import { expirePayload, isExpired } from "./expired-payload.ts";
 import { defaultRetention, expiringSessions, type RetentionPolicy, runRetention } from "./retention.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
-import { append, newSession, sessionId, TEST_KEY } from "./store-suite.ts";
 import { verifyEvidence } from "./verify.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -14,9 +14,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { NOW, sessionId } from "../../test/store-suite.ts";
 import { isSignedByItsKey } from "./checkpoint.ts";
 import { createSigner, openSigningKey, readSigningKey } from "./signing-key.ts";
-import { NOW, sessionId } from "./store-suite.ts";
 
 let directory: string;
 let configDir: string;

@@ -18,12 +18,12 @@ import { CallId, ClientId, createIdMint, type Event, EXPIRED_CONTENT, TurnId } f
 import { createFakeProvider, says, text } from "../../test/fakes/fake-provider.ts";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { noRedaction } from "../../test/fakes/no-redaction.ts";
+import { append, NOW, newSession, sessionId, TEST_KEY } from "../../test/store-suite.ts";
 import { diagnoseStore } from "./doctor.ts";
 import { rekeyStore } from "./rekey.ts";
 import { defaultRetention, runRetention } from "./retention.ts";
 import { openDatabase } from "./sqlite/driver.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
-import { append, NOW, newSession, sessionId, TEST_KEY } from "./store-suite.ts";
 
 const clock = createManualClock();
 const key = TEST_KEY;

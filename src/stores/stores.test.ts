@@ -5,10 +5,10 @@ import { afterAll } from "vitest";
 import { defined } from "#base";
 import { openJsonStore } from "../../test/fakes/json-backend.ts";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
+import { describeStore, TEST_KEY } from "../../test/store-suite.ts";
 import { openJsonlStore } from "./jsonl/store.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
-import { describeStore, TEST_KEY } from "./store-suite.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "harness-stores-"));
 afterAll(() => rmSync(directory, { recursive: true }));

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { EventDraft, SessionMeta } from "#engine";
 import { type Event, EXPIRED_CONTENT } from "#protocol";
 import { callDrafts, callId, draft, sessionStarted, turnDrafts, turnId } from "../../test/fakes/session-drafts.ts";
+import { NOW, newSession, sessionId } from "../../test/store-suite.ts";
 import { fence, inline, prose, quote, shorten } from "./markdown.ts";
-import { NOW, newSession, sessionId } from "./store-suite.ts";
 import { transcript } from "./transcript.ts";
 
 const meta: SessionMeta = {

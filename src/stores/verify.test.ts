@@ -17,12 +17,12 @@ import {
   tamperings,
   writeTurns,
 } from "../../test/fakes/tampering.ts";
+import { append, NOW, newSession, sessionId, TEST_KEY } from "../../test/store-suite.ts";
 import { anchorLine, type Checkpoint, parseAnchors } from "./checkpoint.ts";
 import { evidenceLine, readEvidenceLines } from "./evidence-lines.ts";
 import { applyRetention, defaultRetention } from "./retention.ts";
 import { openDatabase } from "./sqlite/driver.ts";
 import { createSqliteStore } from "./sqlite/store.ts";
-import { append, NOW, newSession, sessionId, TEST_KEY } from "./store-suite.ts";
 import { type Verdict, verifyEvidence } from "./verify.ts";
 
 /** A few of each kind; `bench/audit.ts` has thousands. */

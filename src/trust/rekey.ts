@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { defined, errnoOf } from "#base";
+import { defined, ifThere } from "#base";
 import { createApprovedLock, type TrustKeys } from "./approved-lock.ts";
 import { parseLock } from "./lock-file.ts";
 
@@ -37,12 +37,7 @@ export function rekeyTrust(options: {
 }
 
 function foldersOf(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return [];
-    throw error;
-  }
+  return ifThere(() => readdirSync(directory)) ?? [];
 }
 
 /** Only says where to look; whether the lock counts is checked with its key. */

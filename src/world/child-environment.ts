@@ -2,13 +2,12 @@
 
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute } from "node:path";
+import { wordSet } from "#base";
 
 /** Those of the locale by name: ssh servers let every `LC_…` through, so that people send tokens in them. */
-const INHERITED = new Set(
-  (
-    "PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TERM TMPDIR LC_ALL LC_ADDRESS LC_COLLATE LC_CTYPE LC_IDENTIFICATION " +
-    "LC_MEASUREMENT LC_MESSAGES LC_MONETARY LC_NAME LC_NUMERIC LC_PAPER LC_TELEPHONE LC_TIME"
-  ).split(" "),
+const INHERITED = wordSet(
+  "PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TERM TMPDIR LC_ALL LC_ADDRESS LC_COLLATE LC_CTYPE LC_IDENTIFICATION " +
+    "LC_MEASUREMENT LC_MESSAGES LC_MONETARY LC_NAME LC_NUMERIC LC_PAPER LC_TELEPHONE LC_TIME",
 );
 const SECRET_NAME = /^HARNESS_|_(KEY|TOKEN|SECRET)$/i;
 /** Where programs of the system are, whatever the environment says. */

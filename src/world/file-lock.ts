@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type Clock, errnoOf } from "#base";
+import type { Clock } from "#base";
 import { createOwner, isAlive, isOurs, LEASE_MS } from "./lease.ts";
 import { makeFolder } from "./make-folder.ts";
 
@@ -84,7 +84,7 @@ function findRival(path: string, mine: string, nowMs: number): LockRival | undef
   for (const name of readdirSync(dirname(path))) {
     const file = join(dirname(path), name);
     if (!name.startsWith(prefix) || file === mine) continue;
-    const renewedMs = modifiedMs(file);
+    const renewedMs = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
     if (renewedMs === undefined) continue;
     const heldBy = ownerIn(name.slice(prefix.length));
     if (isAlive(heldBy, renewedMs + LEASE_MS, nowMs)) {
@@ -102,15 +102,5 @@ function ownerIn(encoded: string): string {
     return decodeURIComponent(encoded);
   } catch {
     return encoded;
-  }
-}
-
-/** Undefined when it is gone. */
-function modifiedMs(path: string): number | undefined {
-  try {
-    return statSync(path).mtimeMs;
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    throw error;
   }
 }

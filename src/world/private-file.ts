@@ -16,7 +16,7 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { errnoOf } from "#base";
+import { errnoOf, ifThere } from "#base";
 import { makeFolder } from "./make-folder.ts";
 
 /** How the name of a file ends that is being written. */
@@ -144,12 +144,7 @@ export function syncFolder(path: string): void {
 
 /** Undefined when it does not exist. */
 export function readPrivateFile(path: string): Buffer | undefined {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    throw error;
-  }
+  return ifThere(() => readFileSync(path));
 }
 
 /**
@@ -157,13 +152,8 @@ export function readPrivateFile(path: string): Buffer | undefined {
  * file that others can reach or that belongs to somebody else, and one that is too large.
  */
 export function readOwnedFile(path: string, maxBytes: number): Buffer | undefined {
-  let file: number;
-  try {
-    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    throw error;
-  }
+  const file = ifThere(() => openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK));
+  if (file === undefined) return undefined;
   try {
     const info = fstatSync(file);
     if (!info.isFile()) throw new Error("it is no file");

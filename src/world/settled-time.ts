@@ -4,7 +4,7 @@
  * machine shows it, counts only after it has stood for a while. What is known of it is kept in a small file between runs.
  */
 
-import { type Clock, diskTrouble, isRecord } from "#base";
+import { type Clock, diskTrouble, isRecord, jsonIn } from "#base";
 
 import { readPrivateFile, writePrivateFile } from "./private-file.ts";
 import { bootMark } from "./process-mark.ts";
@@ -69,12 +69,8 @@ export function settledTime(file: string, clock: Pick<Clock, "now" | "uptimeMs">
 }
 
 function stateFrom(bytes: Buffer | undefined): SettledState | undefined {
-  let raw: unknown;
-  try {
-    raw = JSON.parse(bytes?.toString("utf8") ?? "");
-  } catch {
-    return undefined; // none yet, or cut off: the next one begins with the clock as it is
-  }
+  const raw = jsonIn(bytes?.toString("utf8") ?? "");
+  if (raw === undefined) return undefined; // none yet, or cut off: the next one begins with the clock as it is
   if (!isRecord(raw) || typeof raw.boot !== "string") return undefined;
   const { boot, settledMs, uptimeMs, leapMs, leapStoodMs } = raw;
   if (!isNumber(settledMs) || !isNumber(uptimeMs) || !isNumber(leapMs) || !isNumber(leapStoodMs)) return undefined;

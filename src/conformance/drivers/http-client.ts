@@ -1,7 +1,9 @@
 /** A plain HTTP client on a Unix socket or a port: requests, streams and raw bytes, each on a connection of its own. */
+
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { connect } from "node:net";
+import { jsonIn } from "#base";
 import type { HttpAsked, HttpReply } from "../driver.ts";
 import { PIECE_MAX_BYTES } from "../intake.ts";
 
@@ -74,7 +76,7 @@ export async function ask(
   response.setTimeout(waitMs, cut);
   const late = setTimeout(cut, ANSWER_WAITS * waitMs);
   const text = await textOf(response).finally(() => clearTimeout(late));
-  return { status: response.statusCode ?? 0, headers: response.headers, text, json: parsed(text) };
+  return { status: response.statusCode ?? 0, headers: response.headers, text, json: jsonIn(text) };
 }
 
 export async function textOf(response: IncomingMessage): Promise<string> {
@@ -111,12 +113,4 @@ function bodyBytes(body: unknown): Buffer | undefined {
   if (body === undefined) return undefined;
   if (body instanceof Uint8Array) return Buffer.from(body);
   return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,5 @@
 /** REST with server-sent events. */
-import { type Clock, messageOf } from "#base";
+import { type Clock, jsonIn, messageOf } from "#base";
 import type { Event } from "#protocol";
 import { createEventStreamReader, type StreamEvent } from "#wire";
 import type { Answer, Connection, HttpPeer, HttpReply } from "../driver.ts";
@@ -166,11 +166,7 @@ async function jsonOf(
   response: Parameters<typeof textOf>[0],
 ): Promise<{ readonly text: string; readonly json: unknown }> {
   const text = await textOf(response);
-  try {
-    return { text, json: JSON.parse(text) as unknown };
-  } catch {
-    return { text, json: undefined };
-  }
+  return { text, json: jsonIn(text) };
 }
 
 /** A stream that was not opened. */

@@ -1,5 +1,5 @@
 /** JSON-RPC on the standard input and output of a program. A connection is a process: it ends with it. */
-import { type Clock, isRecord, messageOf } from "#base";
+import { type Clock, isRecord, jsonIn, messageOf } from "#base";
 import type { Event, EventKind } from "#protocol";
 import { createTextLines, messageLine } from "#wire";
 import { startPiped } from "#world";
@@ -226,12 +226,8 @@ function startProcess(options: RpcConnectionOptions): OpenProcess {
   });
   function keep(line: string): void {
     output.push(line);
-    let value: unknown;
-    try {
-      value = JSON.parse(line);
-    } catch {
-      return; // kept as it is, for the scenario that looks at it
-    }
+    const value = jsonIn(line);
+    if (value === undefined) return; // kept as it is, for the scenario that looks at it
     if (isRecord(value)) messages.push(value);
   }
   return {

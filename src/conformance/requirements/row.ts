@@ -29,11 +29,14 @@ export const BYTES = ["rest", "ws", "plain", "rpc"] as const;
 /** Wires with a handshake. */
 export const SHAKEN = ["rest", "ws", "rpc"] as const;
 
-export function row(
-  wires: Requirement["wires"],
+/** Requirements that one section of a document makes of the same wires: their ids, and what each says. */
+export function cited<Id extends string>(
   document: Requirement["document"],
   section: string,
-  text: string,
-): Requirement {
-  return { text, document, section, wires };
+  wires: Requirement["wires"],
+  texts: Readonly<Record<Id, string>>,
+): Readonly<Record<Id, Requirement>> {
+  const rows = Object.entries<string>(texts).map(([id, text]) => [id, { text, document, section, wires }]);
+  // The ids are those of the texts.
+  return Object.fromEntries(rows) as Record<Id, Requirement>;
 }

@@ -1,79 +1,69 @@
 /** Who gets in: tokens, Host, Origin. */
 import type { Connection } from "../driver.ts";
 import { Refused } from "../drivers/rest.ts";
-import type { Scenario } from "../scenario.ts";
+import { type Scenario, scenario } from "../scenario.ts";
 import { HELLO, stage } from "./steps.ts";
 
 const HTTP = ["rest", "ws", "plain"] as const;
 const FOREIGN_ORIGIN = "https://conformance.example";
 
 export const accessScenarios: readonly Scenario[] = [
-  {
-    name: "nobody, and a stranger",
-    wires: HTTP,
-    cites: ["auth:required", "auth:unknown"],
-    async run(trial) {
-      const { session, connection } = await stage(trial);
-      const nobody = await attempt(() => trial.target.connect("nobody"), session);
-      trial.check("auth:required", nobody === 401, `without a token the answer is ${nobody}`);
-      const stranger = await attempt(() => trial.target.connect("stranger"), session);
-      trial.check("auth:unknown", stranger === 401, `with a token that is not known the answer is ${stranger}`);
-      // The small surface and the reads, which need no handshake, need a token all the same.
-      for (const path of ["/v1/sessions", "/v1/tools", `/v1/sessions/${session}/log`, `/events?session=${session}`]) {
-        const reply = await connection.http?.ask("GET", path, { token: null });
-        trial.check(
-          "auth:required",
-          reply?.status === 401,
-          `GET ${path} without a token is answered with ${reply?.status}`,
-        );
-      }
-      const log = await connection.log(session);
-      trial.check("auth:required", !JSON.stringify(log).includes(HELLO), "an input without a token was taken");
-    },
-  },
-  {
-    name: "another host, another origin",
-    wires: ["rest"],
-    cites: ["auth:host", "auth:origin"],
-    async run(trial) {
-      const { http } = await trial.connect();
-      if (http === undefined) throw new Error("REST has requests");
-      const host = await http.ask("GET", "/v1/health", { headers: { host: "conformance.example" } });
-      trial.check("auth:host", host.status === 421 || host.status === 403, `the answer is ${host.status}`);
-      const twice = await http.exchange([
-        "GET /v1/health HTTP/1.1",
-        `Host: ${http.host}`,
-        "Host: conformance.example",
-        "Connection: close",
-      ]);
-      trial.check("auth:host", /^HTTP\/1\.1 4\d\d /.test(twice), `two hosts are answered with ${twice.slice(0, 40)}`);
-      const origin = await http.ask("GET", "/v1/health", { headers: { origin: FOREIGN_ORIGIN } });
-      trial.check("auth:origin", origin.status === 403, `the answer is ${origin.status}`);
-      const preflight = await http.ask("OPTIONS", "/v1/sessions", {
-        token: null,
-        headers: { origin: FOREIGN_ORIGIN, "access-control-request-method": "POST" },
-      });
-      const allowed = preflight.headers["access-control-allow-origin"];
+  scenario("nobody, and a stranger", HTTP, ["auth:required", "auth:unknown"], async (trial) => {
+    const { session, connection } = await stage(trial);
+    const nobody = await attempt(() => trial.target.connect("nobody"), session);
+    trial.check("auth:required", nobody === 401, `without a token the answer is ${nobody}`);
+    const stranger = await attempt(() => trial.target.connect("stranger"), session);
+    trial.check("auth:unknown", stranger === 401, `with a token that is not known the answer is ${stranger}`);
+    // The small surface and the reads, which need no handshake, need a token all the same.
+    for (const path of ["/v1/sessions", "/v1/tools", `/v1/sessions/${session}/log`, `/events?session=${session}`]) {
+      const reply = await connection.http?.ask("GET", path, { token: null });
       trial.check(
-        "auth:origin",
-        preflight.status >= 400 && allowed === undefined,
-        `the preflight is answered with ${preflight.status}`,
+        "auth:required",
+        reply?.status === 401,
+        `GET ${path} without a token is answered with ${reply?.status}`,
       );
-    },
-  },
-  {
-    name: "a token that has passed its time",
-    wires: ["rest", "ws"],
-    cites: ["auth:expired"],
-    needs: ["expired token", "other human"],
-    async run(trial) {
+    }
+    const log = await connection.log(session);
+    trial.check("auth:required", !JSON.stringify(log).includes(HELLO), "an input without a token was taken");
+  }),
+  scenario("another host, another origin", ["rest"], ["auth:host", "auth:origin"], async (trial) => {
+    const { http } = await trial.connect();
+    if (http === undefined) throw new Error("REST has requests");
+    const host = await http.ask("GET", "/v1/health", { headers: { host: "conformance.example" } });
+    trial.check("auth:host", host.status === 421 || host.status === 403, `the answer is ${host.status}`);
+    const twice = await http.exchange([
+      "GET /v1/health HTTP/1.1",
+      `Host: ${http.host}`,
+      "Host: conformance.example",
+      "Connection: close",
+    ]);
+    trial.check("auth:host", /^HTTP\/1\.1 4\d\d /.test(twice), `two hosts are answered with ${twice.slice(0, 40)}`);
+    const origin = await http.ask("GET", "/v1/health", { headers: { origin: FOREIGN_ORIGIN } });
+    trial.check("auth:origin", origin.status === 403, `the answer is ${origin.status}`);
+    const preflight = await http.ask("OPTIONS", "/v1/sessions", {
+      token: null,
+      headers: { origin: FOREIGN_ORIGIN, "access-control-request-method": "POST" },
+    });
+    const allowed = preflight.headers["access-control-allow-origin"];
+    trial.check(
+      "auth:origin",
+      preflight.status >= 400 && allowed === undefined,
+      `the preflight is answered with ${preflight.status}`,
+    );
+  }),
+  scenario(
+    "a token that has passed its time",
+    ["rest", "ws"],
+    ["auth:expired"],
+    async (trial) => {
       const connection = await trial.connect("other human");
       const session = await trial.session(connection);
       await trial.target.expireToken?.("other human");
       const { ok, reason } = await connection.send(session, "say hello");
       trial.check("auth:expired", !ok && reason === "TokenExpired", `it was answered with ${reason ?? "yes"}`);
     },
-  },
+    ["expired token", "other human"],
+  ),
 ];
 
 /** The status that the caller is sent away with; 0 when it is not. */

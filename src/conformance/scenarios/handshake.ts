@@ -1,46 +1,22 @@
 /** Hands are shaken first, and the handshake tells what can be relied on. */
 import { commandKinds, commandRows } from "#protocol";
 import type { Caller } from "../driver.ts";
-import type { Scenario } from "../scenario.ts";
+import { type Scenario, scenario } from "../scenario.ts";
 import { fieldOf } from "../sighting.ts";
 import type { Trial } from "../trial.ts";
 
 const NO_SESSION = "sess_00000000000000000000000000";
 
 /** Of the first version of the protocol; a server may list more. */
-const COMMANDS = [
-  "SendInput",
-  "CancelTurn",
-  "AnswerPermission",
-  "CreateSession",
-  "AttachSession",
-  "DetachSession",
-  "SetModel",
-  "EnterPlanMode",
-  "ExitPlanMode",
-  "CustomCommand",
-];
-const EVENTS = [
-  "TextDelta",
-  "ThinkingDelta",
-  "ToolCallStarted",
-  "ToolCallProgress",
-  "ToolResult",
-  "TurnStarted",
-  "TurnEnded",
-  "CompactionTriggered",
-  "CostIncremented",
-  "PermissionRequested",
-  "Cancelled",
-  "Error",
-  "StreamGap",
-  "TokenExpiring",
-  "HookTimeout",
-  "SessionEnded",
-  "MCPServerDown",
-  "TurnTiming",
-  "CustomEvent",
-];
+const COMMANDS = (
+  "SendInput CancelTurn AnswerPermission CreateSession AttachSession DetachSession SetModel EnterPlanMode " +
+  "ExitPlanMode CustomCommand"
+).split(" ");
+const EVENTS = (
+  "TextDelta ThinkingDelta ToolCallStarted ToolCallProgress ToolResult TurnStarted TurnEnded " +
+  "CompactionTriggered CostIncremented PermissionRequested Cancelled Error StreamGap TokenExpiring HookTimeout " +
+  "SessionEnded MCPServerDown TurnTiming CustomEvent"
+).split(" ");
 /** Commands that a server need not have, each with the flag that announces it. */
 const FLAGS = commandKinds.flatMap((kind) => {
   const { feature } = commandRows[kind];
@@ -48,25 +24,22 @@ const FLAGS = commandKinds.flatMap((kind) => {
 });
 
 export const handshakeScenarios: readonly Scenario[] = [
-  {
-    name: "a command before the handshake of its connection",
-    wires: ["ws", "rpc"],
-    cites: ["handshake:first"],
-    run: (trial) => commandFirst(trial, "human"),
-  },
-  {
-    name: "a command before the handshake of its token",
-    wires: ["rest"],
-    cites: ["handshake:first"],
+  scenario("a command before the handshake of its connection", ["ws", "rpc"], ["handshake:first"], (trial) =>
+    commandFirst(trial, "human"),
+  ),
+  scenario(
+    "a command before the handshake of its token",
+    ["rest"],
+    ["handshake:first"],
+    (trial) => commandFirst(trial, "other human"),
     // Somebody that no other scenario has shaken hands for.
-    needs: ["other human"],
-    run: (trial) => commandFirst(trial, "other human"),
-  },
-  {
-    name: "what the handshake tells",
-    wires: ["rest", "ws", "rpc"],
-    cites: ["handshake:fields", "handshake:kinds", "handshake:features"],
-    async run({ target, check }) {
+    ["other human"],
+  ),
+  scenario(
+    "what the handshake tells",
+    ["rest", "ws", "rpc"],
+    ["handshake:fields", "handshake:kinds", "handshake:features"],
+    async ({ target, check }) => {
       const connection = await target.connect("human");
       try {
         const { ok, body, reason } = await connection.handshake();
@@ -103,21 +76,16 @@ export const handshakeScenarios: readonly Scenario[] = [
         await connection.close();
       }
     },
-  },
-  {
-    name: "a client of another version",
-    wires: ["rest", "ws"],
-    cites: ["handshake:version"],
-    async run({ connect, check }) {
-      const connection = await connect();
-      const { ok, reason } = await connection.handshake("999.0.0");
-      check(
-        "handshake:version",
-        !ok && reason === "HandshakeVersionMismatch",
-        `999.0.0 was answered with ${reason ?? "yes"}`,
-      );
-    },
-  },
+  ),
+  scenario("a client of another version", ["rest", "ws"], ["handshake:version"], async ({ connect, check }) => {
+    const connection = await connect();
+    const { ok, reason } = await connection.handshake("999.0.0");
+    check(
+      "handshake:version",
+      !ok && reason === "HandshakeVersionMismatch",
+      `999.0.0 was answered with ${reason ?? "yes"}`,
+    );
+  }),
 ];
 
 async function commandFirst({ target, check }: Trial, as: Caller): Promise<void> {

@@ -1,7 +1,7 @@
 /** Bad input: the right refusal, and everybody else goes on. */
 import type { Answer, Connection, Wire } from "../driver.ts";
 import type { RequirementId } from "../requirements.ts";
-import type { Scenario } from "../scenario.ts";
+import { type Scenario, scenario } from "../scenario.ts";
 import { fieldOf } from "../sighting.ts";
 import type { Trial } from "../trial.ts";
 import { eventsOf, stage, turn } from "./steps.ts";
@@ -13,36 +13,26 @@ const NO_SESSION = "sess_00000000000000000000000000";
 const HUGE_BYTES = 24 * 1024 * 1024;
 
 export const inputScenarios: readonly Scenario[] = [
-  {
-    name: "fields from the future",
-    wires: SHAKEN,
-    cites: ["input:unknown-fields"],
-    async run(trial) {
-      const at = await stage(trial);
-      const content = [{ type: "text", text: "say hello", from_the_future: true }];
-      const sent = await at.connection.submit(at.session, { kind: "SendInput", content, from_the_future: { a: [1] } });
-      trial.check("input:unknown-fields", sent.ok, `the command was refused: ${sent.reason}`);
-      await at.feed.until(({ kind }) => kind === "TurnEnded", "TurnEnded");
-      const log = await at.connection.log(at.session);
-      const kept = JSON.stringify(eventsOf(log, "TurnStarted")).includes("from_the_future");
-      trial.check("input:unknown-fields", !kept, "an unknown field is in the log");
-    },
-  },
-  {
-    name: "a verb that there is not",
-    wires: SHAKEN,
-    cites: ["input:unknown-verb"],
-    async run(trial) {
-      const { connection, session } = await stage(trial);
-      const { ok, reason } = await connection.submit(session, { kind: "FlyToTheMoon" });
-      trial.check("input:unknown-verb", !ok && reason === "InvalidCommand", `it was answered with ${reason ?? "yes"}`);
-    },
-  },
-  {
-    name: "messages that make no sense",
-    wires: BYTES,
-    cites: ["input:wrong-type", "input:malformed", "input:utf8", "input:survives"],
-    async run(trial) {
+  scenario("fields from the future", SHAKEN, ["input:unknown-fields"], async (trial) => {
+    const at = await stage(trial);
+    const content = [{ type: "text", text: "say hello", from_the_future: true }];
+    const sent = await at.connection.submit(at.session, { kind: "SendInput", content, from_the_future: { a: [1] } });
+    trial.check("input:unknown-fields", sent.ok, `the command was refused: ${sent.reason}`);
+    await at.feed.until(({ kind }) => kind === "TurnEnded", "TurnEnded");
+    const log = await at.connection.log(at.session);
+    const kept = JSON.stringify(eventsOf(log, "TurnStarted")).includes("from_the_future");
+    trial.check("input:unknown-fields", !kept, "an unknown field is in the log");
+  }),
+  scenario("a verb that there is not", SHAKEN, ["input:unknown-verb"], async (trial) => {
+    const { connection, session } = await stage(trial);
+    const { ok, reason } = await connection.submit(session, { kind: "FlyToTheMoon" });
+    trial.check("input:unknown-verb", !ok && reason === "InvalidCommand", `it was answered with ${reason ?? "yes"}`);
+  }),
+  scenario(
+    "messages that make no sense",
+    BYTES,
+    ["input:wrong-type", "input:malformed", "input:utf8", "input:survives"],
+    async (trial) => {
       const at = await stage(trial);
       const { wire } = trial.target;
       refused(trial, "input:wrong-type", await wrongType(at.connection, wire, at.session), {
@@ -62,30 +52,25 @@ export const inputScenarios: readonly Scenario[] = [
       const started = eventsOf(await at.connection.log(at.session), "TurnStarted").length;
       trial.check("input:survives", started === 1, `${started} turns were started by one good input`);
     },
-  },
-  {
-    name: "a message without end",
-    wires: BYTES,
-    cites: ["input:too-large", "input:survives"],
-    async run(trial) {
-      const at = await stage(trial);
-      const huge = Buffer.alloc(HUGE_BYTES, 0x20);
-      const answer = await at.connection.raw?.(at.session, huge).catch((error: unknown): Answer => {
-        // A server may cut the connection before everything was sent.
-        return { ok: false, reason: error instanceof Error ? error.message : "", body: undefined };
-      });
-      trial.check("input:too-large", answer !== undefined && !answer.ok, "it was taken");
-      await turn(at, "say hello");
-      const other = await trial.connect();
-      const { ok, reason } = await other.create();
-      trial.check("input:survives", ok, `another client was refused afterwards: ${reason}`);
-    },
-  },
-  {
-    name: "a session that there is not",
-    wires: ["in-process", "rest", "ws", "plain", "rpc"],
-    cites: ["input:unknown-session"],
-    async run(trial) {
+  ),
+  scenario("a message without end", BYTES, ["input:too-large", "input:survives"], async (trial) => {
+    const at = await stage(trial);
+    const huge = Buffer.alloc(HUGE_BYTES, 0x20);
+    const answer = await at.connection.raw?.(at.session, huge).catch((error: unknown): Answer => {
+      // A server may cut the connection before everything was sent.
+      return { ok: false, reason: error instanceof Error ? error.message : "", body: undefined };
+    });
+    trial.check("input:too-large", answer !== undefined && !answer.ok, "it was taken");
+    await turn(at, "say hello");
+    const other = await trial.connect();
+    const { ok, reason } = await other.create();
+    trial.check("input:survives", ok, `another client was refused afterwards: ${reason}`);
+  }),
+  scenario(
+    "a session that there is not",
+    ["in-process", "rest", "ws", "plain", "rpc"],
+    ["input:unknown-session"],
+    async (trial) => {
       const connection = await trial.connect();
       const { ok, reason, status } = await connection.send(NO_SESSION, "say hello");
       trial.check(
@@ -97,12 +82,12 @@ export const inputScenarios: readonly Scenario[] = [
       const code = codes[trial.target.wire];
       trial.check("input:unknown-session", code === undefined || status === code, `the code is ${status}`);
     },
-  },
-  {
-    name: "a namespace that nobody claimed",
-    wires: ["in-process", "rest", "ws", "rpc"],
-    cites: ["input:unknown-namespace"],
-    async run(trial) {
+  ),
+  scenario(
+    "a namespace that nobody claimed",
+    ["in-process", "rest", "ws", "rpc"],
+    ["input:unknown-namespace"],
+    async (trial) => {
       const { connection, session } = await stage(trial);
       const command = { kind: "CustomCommand", namespace: "nobody-has-this", verb: "go", payload: {} };
       const { ok, reason } = await connection.submit(session, command);
@@ -112,12 +97,12 @@ export const inputScenarios: readonly Scenario[] = [
         `it was answered with ${reason ?? "yes"}`,
       );
     },
-  },
-  {
-    name: "frames that come twice, and frames of another kind",
-    wires: ["ws"],
-    cites: ["input:repeated-frame", "input:unknown-frame"],
-    async run(trial) {
+  ),
+  scenario(
+    "frames that come twice, and frames of another kind",
+    ["ws"],
+    ["input:repeated-frame", "input:unknown-frame"],
+    async (trial) => {
       const at = await stage(trial);
       const content = [{ type: "text", text: "say hello" }];
       const body = { kind: "QueueInput", session: at.session, content };
@@ -149,7 +134,7 @@ export const inputScenarios: readonly Scenario[] = [
       const isThere = answers.some((one) => fieldOf(one, "id") === "still there");
       trial.check("input:unknown-frame", isThere, `the socket was closed with ${talk?.closed}`);
     },
-  },
+  ),
 ];
 
 function wrongType(connection: Connection, wire: Wire, session: string): Promise<Answer> | undefined {

@@ -1,6 +1,6 @@
 /** Who may say yes to a call, and what a yes is good for. */
 import type { Connection } from "../driver.ts";
-import type { Scenario } from "../scenario.ts";
+import { type Scenario, scenario } from "../scenario.ts";
 import { nth, type Trial } from "../trial.ts";
 import { decide, ended, eventsOf, fileName, hold, type Stage, stage } from "./steps.ts";
 
@@ -22,11 +22,11 @@ async function holdUnrun(trial: Trial, at: Stage): Promise<string> {
 }
 
 export const permissionScenarios: readonly Scenario[] = [
-  {
-    name: "a call that is allowed",
-    wires: COMMANDS,
-    cites: ["permission:asked", "permission:allow", "session:undo"],
-    async run(trial) {
+  scenario(
+    "a call that is allowed",
+    COMMANDS,
+    ["permission:asked", "permission:allow", "session:undo"],
+    async (trial) => {
       const at = await stage(trial);
       const callId = await holdUnrun(trial, at);
       const answer = await decide(at.connection, at.session, callId, "allow_once");
@@ -36,41 +36,31 @@ export const permissionScenarios: readonly Scenario[] = [
       trial.check("permission:allow", outcome === "ok", `the call ended as ${outcome}`);
       await takeBack(trial, at);
     },
-  },
-  {
-    name: "a call that waits, on the small surface",
-    wires: ["plain"],
-    cites: ["permission:asked"],
-    async run(trial) {
-      const at = await stage(trial);
-      const callId = await holdUnrun(trial, at);
-      await decide(at.connection, at.session, callId, "deny");
-      await ended(at.feed);
-    },
-  },
-  {
-    name: "a call that is denied",
-    wires: COMMANDS,
-    cites: ["permission:deny"],
-    async run(trial) {
-      const at = await stage(trial);
-      const { callId } = await hold(at);
-      const answer = await decide(at.connection, at.session, callId, "deny");
-      trial.check("permission:deny", answer.ok, `the answer was refused: ${answer.reason}`);
-      await ended(at.feed);
-      const log = await at.connection.log(at.session);
-      const [outcome] = await outcomes(at);
-      trial.check("permission:deny", outcome === "denied", `the call ended as ${outcome}`);
-      trial.check("permission:deny", eventsOf(log, "ToolIntent").length === 0, "the call ran");
-      const how = eventsOf(log, "TurnEnded").map(({ payload }) => payload.outcome);
-      trial.check("permission:deny", how.join() === "answered", `the turn ended as ${how.join(", ")}`);
-    },
-  },
-  {
-    name: "a yes for one call, and one for the tool",
-    wires: COMMANDS,
-    cites: ["permission:once", "permission:always"],
-    async run(trial) {
+  ),
+  scenario("a call that waits, on the small surface", ["plain"], ["permission:asked"], async (trial) => {
+    const at = await stage(trial);
+    const callId = await holdUnrun(trial, at);
+    await decide(at.connection, at.session, callId, "deny");
+    await ended(at.feed);
+  }),
+  scenario("a call that is denied", COMMANDS, ["permission:deny"], async (trial) => {
+    const at = await stage(trial);
+    const { callId } = await hold(at);
+    const answer = await decide(at.connection, at.session, callId, "deny");
+    trial.check("permission:deny", answer.ok, `the answer was refused: ${answer.reason}`);
+    await ended(at.feed);
+    const log = await at.connection.log(at.session);
+    const [outcome] = await outcomes(at);
+    trial.check("permission:deny", outcome === "denied", `the call ended as ${outcome}`);
+    trial.check("permission:deny", eventsOf(log, "ToolIntent").length === 0, "the call ran");
+    const how = eventsOf(log, "TurnEnded").map(({ payload }) => payload.outcome);
+    trial.check("permission:deny", how.join() === "answered", `the turn ended as ${how.join(", ")}`);
+  }),
+  scenario(
+    "a yes for one call, and one for the tool",
+    COMMANDS,
+    ["permission:once", "permission:always"],
+    async (trial) => {
       const at = await stage(trial);
       const name = fileName(at.session).replace(".txt", "");
       const { callId } = await hold(at, 1, `write twice ${name}`);
@@ -86,32 +76,26 @@ export const permissionScenarios: readonly Scenario[] = [
       trial.check("permission:always", asked === 2, `${asked} questions were asked`);
       await takeBackAll(at, 2);
     },
-  },
-  {
-    name: "two people answer",
-    wires: COMMANDS,
-    cites: ["permission:first-human"],
-    async run(trial) {
-      const at = await stage(trial);
-      const other = await secondPerson(trial, at);
-      const { callId } = await hold(at);
-      const first = await decide(other, at.session, callId, "deny");
-      trial.check("permission:first-human", first.ok, `the first answer was refused: ${first.reason}`);
-      await decide(at.connection, at.session, callId, "allow_once");
-      await ended(at.feed);
-      const answers = eventsOf(await at.connection.log(at.session), "PermissionAnswered");
-      const decisions = answers.map(({ payload }) => payload.decision);
-      trial.check("permission:first-human", decisions.join() === "deny", `the log has ${decisions.join(", ")}`);
-      const [outcome] = await outcomes(at);
-      trial.check("permission:first-human", outcome === "denied", `the call ended as ${outcome}`);
-    },
-  },
-  {
-    name: "an agent answers for its own turn",
-    wires: ["in-process", "rest", "ws"],
-    cites: ["permission:agent"],
-    needs: ["agent"],
-    async run(trial) {
+  ),
+  scenario("two people answer", COMMANDS, ["permission:first-human"], async (trial) => {
+    const at = await stage(trial);
+    const other = await secondPerson(trial, at);
+    const { callId } = await hold(at);
+    const first = await decide(other, at.session, callId, "deny");
+    trial.check("permission:first-human", first.ok, `the first answer was refused: ${first.reason}`);
+    await decide(at.connection, at.session, callId, "allow_once");
+    await ended(at.feed);
+    const answers = eventsOf(await at.connection.log(at.session), "PermissionAnswered");
+    const decisions = answers.map(({ payload }) => payload.decision);
+    trial.check("permission:first-human", decisions.join() === "deny", `the log has ${decisions.join(", ")}`);
+    const [outcome] = await outcomes(at);
+    trial.check("permission:first-human", outcome === "denied", `the call ended as ${outcome}`);
+  }),
+  scenario(
+    "an agent answers for its own turn",
+    ["in-process", "rest", "ws"],
+    ["permission:agent"],
+    async (trial) => {
       const human = await stage(trial);
       const agent = await trial.connect("agent");
       const { callId } = await hold({ ...human, connection: agent });
@@ -125,13 +109,13 @@ export const permissionScenarios: readonly Scenario[] = [
       trial.check("permission:agent", answer.ok, `the human's answer was refused: ${answer.reason}`);
       await ended(human.feed);
     },
-  },
-  {
-    name: "an agent alone",
-    wires: ["rpc"],
-    cites: ["permission:agent"],
-    needs: ["agent"],
-    async run(trial) {
+    ["agent"],
+  ),
+  scenario(
+    "an agent alone",
+    ["rpc"],
+    ["permission:agent"],
+    async (trial) => {
       const connection = await trial.connect("agent");
       const session = await trial.session(connection);
       const feed = await connection.watch(session);
@@ -143,13 +127,13 @@ export const permissionScenarios: readonly Scenario[] = [
       const ran = eventsOf(await connection.log(session), "ToolIntent").length;
       trial.check("permission:agent", ran === 0, "the call ran");
     },
-  },
-  {
-    name: "an agent that wants to change what it is held to",
-    wires: COMMANDS,
-    cites: ["permission:agent-steers"],
-    needs: ["agent"],
-    async run(trial) {
+    ["agent"],
+  ),
+  scenario(
+    "an agent that wants to change what it is held to",
+    COMMANDS,
+    ["permission:agent-steers"],
+    async (trial) => {
       const connection = await trial.connect("agent");
       const session = await trial.session(connection);
       for (const command of [
@@ -162,13 +146,13 @@ export const permissionScenarios: readonly Scenario[] = [
         trial.check("permission:agent-steers", isRefused, `${command.kind} was answered with ${reason ?? "yes"}`);
       }
     },
-  },
-  {
-    name: "a question that nobody answers",
-    wires: ["in-process", "rest", "ws", "plain"],
-    cites: ["permission:timeout"],
-    needs: ["time"],
-    async run(trial) {
+    ["agent"],
+  ),
+  scenario(
+    "a question that nobody answers",
+    ["in-process", "rest", "ws", "plain"],
+    ["permission:timeout"],
+    async (trial) => {
       const at = await stage(trial);
       await hold(at);
       await trial.target.passTime?.(ANSWER_MS + 1000);
@@ -183,20 +167,16 @@ export const permissionScenarios: readonly Scenario[] = [
       const how = eventsOf(log, "TurnEnded").map(({ payload }) => payload.outcome);
       trial.check("permission:timeout", how.join() === "answered", `the turn ended as ${how.join(", ")}`);
     },
-  },
-  {
-    name: "an answer to nothing",
-    wires: COMMANDS,
-    cites: ["permission:unknown"],
-    async run(trial) {
-      const { connection, session } = await stage(trial);
-      const { ok, reason, status } = await decide(connection, session, NO_CALL, "allow_once");
-      trial.check("permission:unknown", !ok && reason === "CallNotFound", `it was answered with ${reason ?? "yes"}`);
-      const codes: Readonly<Record<string, number>> = { rest: 404, rpc: -32004 };
-      const code = codes[trial.target.wire];
-      trial.check("permission:unknown", code === undefined || status === code, `the code is ${status}`);
-    },
-  },
+    ["time"],
+  ),
+  scenario("an answer to nothing", COMMANDS, ["permission:unknown"], async (trial) => {
+    const { connection, session } = await stage(trial);
+    const { ok, reason, status } = await decide(connection, session, NO_CALL, "allow_once");
+    trial.check("permission:unknown", !ok && reason === "CallNotFound", `it was answered with ${reason ?? "yes"}`);
+    const codes: Readonly<Record<string, number>> = { rest: 404, rpc: -32004 };
+    const code = codes[trial.target.wire];
+    trial.check("permission:unknown", code === undefined || status === code, `the code is ${status}`);
+  }),
 ];
 
 /** On a wire with one client for each process it is the same one who answers twice. */

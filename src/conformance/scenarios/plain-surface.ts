@@ -1,45 +1,40 @@
 /** The small surface: three routes, their events, no handshake. */
-import type { Scenario } from "../scenario.ts";
+import { type Scenario, scenario } from "../scenario.ts";
 import { fieldOf } from "../sighting.ts";
 import { decide, ended, eventsOf, hold, stage, turn } from "./steps.ts";
 
 export const plainScenarios: readonly Scenario[] = [
-  {
-    name: "the small events",
-    wires: ["plain"],
-    cites: ["plain:events"],
-    async run(trial) {
-      const at = await stage(trial);
-      await turn(at, "think");
-      const { callId } = await hold(at);
-      await decide(at.connection, at.session, callId, "deny");
-      await ended(at.feed, 2);
-      const fields: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-        user: { content: "string", timestamp: "number" },
-        text: { content: "string", timestamp: "number" },
-        reasoning: { content: "string", timestamp: "number" },
-        tool_call: { id: "string", name: "string", input: "object", timestamp: "number" },
-        tool_result: { id: "string", result: "string", isError: "boolean", timestamp: "number" },
-        status: { state: "string", message: "string" },
-      };
-      const events = at.feed.seen.map(({ raw }) => raw);
-      for (const [type, wanted] of Object.entries(fields)) {
-        const own = events.filter((event) => fieldOf(event, "type") === type);
-        trial.check("plain:events", own.length > 0, `no ${type} was seen`);
-        for (const [name, kind] of Object.entries(wanted)) {
-          const odd = own.find((event) => typeof fieldOf(event, name) !== kind);
-          trial.check("plain:events", odd === undefined, `${name} of ${JSON.stringify(odd)} is not a ${kind}`);
-        }
+  scenario("the small events", ["plain"], ["plain:events"], async (trial) => {
+    const at = await stage(trial);
+    await turn(at, "think");
+    const { callId } = await hold(at);
+    await decide(at.connection, at.session, callId, "deny");
+    await ended(at.feed, 2);
+    const fields: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+      user: { content: "string", timestamp: "number" },
+      text: { content: "string", timestamp: "number" },
+      reasoning: { content: "string", timestamp: "number" },
+      tool_call: { id: "string", name: "string", input: "object", timestamp: "number" },
+      tool_result: { id: "string", result: "string", isError: "boolean", timestamp: "number" },
+      status: { state: "string", message: "string" },
+    };
+    const events = at.feed.seen.map(({ raw }) => raw);
+    for (const [type, wanted] of Object.entries(fields)) {
+      const own = events.filter((event) => fieldOf(event, "type") === type);
+      trial.check("plain:events", own.length > 0, `no ${type} was seen`);
+      for (const [name, kind] of Object.entries(wanted)) {
+        const odd = own.find((event) => typeof fieldOf(event, name) !== kind);
+        trial.check("plain:events", odd === undefined, `${name} of ${JSON.stringify(odd)} is not a ${kind}`);
       }
-      const unknown = events.find((event) => !Object.hasOwn(fields, String(fieldOf(event, "type"))));
-      trial.check("plain:events", unknown === undefined, `${JSON.stringify(unknown)} has an unknown type`);
-    },
-  },
-  {
-    name: "a prompt without a session and without a handshake",
-    wires: ["plain"],
-    cites: ["handshake:exempt", "plain:default"],
-    async run(trial) {
+    }
+    const unknown = events.find((event) => !Object.hasOwn(fields, String(fieldOf(event, "type"))));
+    trial.check("plain:events", unknown === undefined, `${JSON.stringify(unknown)} has an unknown type`);
+  }),
+  scenario(
+    "a prompt without a session and without a handshake",
+    ["plain"],
+    ["handshake:exempt", "plain:default"],
+    async (trial) => {
       // Somebody that no other scenario has shaken hands for, where there is one.
       const as = trial.target.lacks("other human") === undefined ? "other human" : "human";
       const { http } = await trial.target.connect(as);
@@ -58,5 +53,5 @@ export const plainScenarios: readonly Scenario[] = [
       }
       trial.check("plain:default", owners === 1, `${owners} sessions have the turn`);
     },
-  },
+  ),
 ];

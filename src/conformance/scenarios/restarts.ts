@@ -1,16 +1,15 @@
 /** Sessions outlive the program: what was in the log is there again, and nothing happens twice. */
-import type { Scenario } from "../scenario.ts";
+import { type Scenario, scenario } from "../scenario.ts";
 import { difference, ended, eventsOf, hold, stage, turn } from "./steps.ts";
 
 const WIRES = ["in-process", "rest", "ws", "rpc"] as const;
 
 export const restartScenarios: readonly Scenario[] = [
-  {
-    name: "a restart between two turns",
-    wires: WIRES,
-    cites: ["stream:restart"],
-    needs: ["restart"],
-    async run(trial) {
+  scenario(
+    "a restart between two turns",
+    WIRES,
+    ["stream:restart"],
+    async (trial) => {
       const at = await stage(trial);
       await turn(at, "say hello");
       const before = await at.connection.log(at.session);
@@ -29,13 +28,13 @@ export const restartScenarios: readonly Scenario[] = [
       const other = difference(feed, after);
       trial.check("stream:restart", other === undefined, other ?? "");
     },
-  },
-  {
-    name: "a kill in the middle of a turn",
-    wires: WIRES,
-    cites: ["stream:cut-off", "turn:queue-restart"],
-    needs: ["restart"],
-    async run(trial) {
+    ["restart"],
+  ),
+  scenario(
+    "a kill in the middle of a turn",
+    WIRES,
+    ["stream:cut-off", "turn:queue-restart"],
+    async (trial) => {
       const at = await stage(trial);
       await hold(at);
       const content = [{ type: "text", text: "say hello" }];
@@ -61,5 +60,6 @@ export const restartScenarios: readonly Scenario[] = [
       const delivered = eventsOf(log, "TurnStarted").filter(({ payload }) => payload.queued === waiting?.id);
       trial.check("turn:queue-restart", delivered.length === 1, `${delivered.length} turns delivered it`);
     },
-  },
+    ["restart"],
+  ),
 ];

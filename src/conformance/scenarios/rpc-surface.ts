@@ -1,6 +1,7 @@
 /** What only JSON-RPC on pipes has: its methods, items, error codes, and lines that are nothing else. */
+import { jsonIn } from "#base";
 import type { Connection, LinePeer } from "../driver.ts";
-import type { Scenario } from "../scenario.ts";
+import { type Scenario, scenario } from "../scenario.ts";
 import { fieldOf, numberField, textField } from "../sighting.ts";
 import { decide, ended, eventsOf, hold, stage, turn } from "./steps.ts";
 
@@ -8,64 +9,54 @@ const CAPABILITIES = ["threads", "turns", "approvals", "streaming", "persistence
 const ITEM_TYPES = ["user_message", "assistant_message", "tool_exec", "approval", "artifact"];
 
 export const rpcScenarios: readonly Scenario[] = [
-  {
-    name: "the first message",
-    wires: ["rpc"],
-    cites: ["rpc:initialize"],
-    async run(trial) {
-      const lines = linesOf(await trial.connect());
-      const { body } = await lines.request("initialize");
-      trial.check(
-        "rpc:initialize",
-        textField(body, "version") === "1.0.0",
-        `the version is ${textField(body, "version")}`,
-      );
-      const lacking = CAPABILITIES.filter((name) => fieldOf(body, "capabilities", name) !== true);
-      trial.check("rpc:initialize", lacking.length === 0, `not among the capabilities: ${lacking.join(", ")}`);
-    },
-  },
-  {
-    name: "items of a turn",
-    wires: ["rpc"],
-    cites: ["rpc:items", "rpc:pristine", "rpc:exit"],
-    async run(trial) {
-      const at = await stage(trial);
-      const { callId } = await hold(at);
-      await decide(at.connection, at.session, callId, "allow_once");
-      await ended(at.feed);
-      const lines = linesOf(at.connection);
-      const check = (): void => {
-        const odd = lines.output.find((line) => !isMessage(line));
-        trial.check("rpc:pristine", odd === undefined, `standard output has ${JSON.stringify(odd?.slice(0, 100))}`);
-      };
-      check();
-      const messages = lines.output.map((line) => JSON.parse(line) as unknown);
-      const items = (method: string): readonly unknown[] =>
-        messages.filter((one) => fieldOf(one, "method") === method).map((one) => fieldOf(one, "params", "item"));
-      const begun = items("item.started");
-      const types = new Set(begun.map((item) => textField(item, "type")));
-      const lacking = ITEM_TYPES.filter((type) => !types.has(type));
-      trial.check("rpc:items", lacking.length === 0, `no item of type ${lacking.join(", ")}`);
-      const completed = items("item.completed").map((item) => textField(item, "itemId"));
-      const open = begun.find((item) => !completed.includes(textField(item, "itemId") ?? ""));
-      trial.check("rpc:items", open === undefined, `never completed: ${JSON.stringify(open)}`);
-      const ids = begun.map((item) => textField(item, "itemId") ?? "");
-      trial.check(
-        "rpc:items",
-        new Set(ids).size === ids.length && ids.every((id) => /^item_/.test(id)),
-        "ids of items repeat",
-      );
-      await at.connection.submit(at.session, { kind: "UndoTurn" });
-      const code = await lines.end();
-      trial.check("rpc:exit", code === 0, `it ended with ${code}`);
-      check();
-    },
-  },
-  {
-    name: "requests that are wrong",
-    wires: ["rpc"],
-    cites: ["rpc:method", "rpc:turn-not-found", "rpc:notification", "rpc:framing"],
-    async run(trial) {
+  scenario("the first message", ["rpc"], ["rpc:initialize"], async (trial) => {
+    const lines = linesOf(await trial.connect());
+    const { body } = await lines.request("initialize");
+    trial.check(
+      "rpc:initialize",
+      textField(body, "version") === "1.0.0",
+      `the version is ${textField(body, "version")}`,
+    );
+    const lacking = CAPABILITIES.filter((name) => fieldOf(body, "capabilities", name) !== true);
+    trial.check("rpc:initialize", lacking.length === 0, `not among the capabilities: ${lacking.join(", ")}`);
+  }),
+  scenario("items of a turn", ["rpc"], ["rpc:items", "rpc:pristine", "rpc:exit"], async (trial) => {
+    const at = await stage(trial);
+    const { callId } = await hold(at);
+    await decide(at.connection, at.session, callId, "allow_once");
+    await ended(at.feed);
+    const lines = linesOf(at.connection);
+    const check = (): void => {
+      const odd = lines.output.find((line) => !isMessage(line));
+      trial.check("rpc:pristine", odd === undefined, `standard output has ${JSON.stringify(odd?.slice(0, 100))}`);
+    };
+    check();
+    const messages = lines.output.map((line) => JSON.parse(line) as unknown);
+    const items = (method: string): readonly unknown[] =>
+      messages.filter((one) => fieldOf(one, "method") === method).map((one) => fieldOf(one, "params", "item"));
+    const begun = items("item.started");
+    const types = new Set(begun.map((item) => textField(item, "type")));
+    const lacking = ITEM_TYPES.filter((type) => !types.has(type));
+    trial.check("rpc:items", lacking.length === 0, `no item of type ${lacking.join(", ")}`);
+    const completed = items("item.completed").map((item) => textField(item, "itemId"));
+    const open = begun.find((item) => !completed.includes(textField(item, "itemId") ?? ""));
+    trial.check("rpc:items", open === undefined, `never completed: ${JSON.stringify(open)}`);
+    const ids = begun.map((item) => textField(item, "itemId") ?? "");
+    trial.check(
+      "rpc:items",
+      new Set(ids).size === ids.length && ids.every((id) => /^item_/.test(id)),
+      "ids of items repeat",
+    );
+    await at.connection.submit(at.session, { kind: "UndoTurn" });
+    const code = await lines.end();
+    trial.check("rpc:exit", code === 0, `it ended with ${code}`);
+    check();
+  }),
+  scenario(
+    "requests that are wrong",
+    ["rpc"],
+    ["rpc:method", "rpc:turn-not-found", "rpc:notification", "rpc:framing"],
+    async (trial) => {
       const { check } = trial;
       const at = await stage(trial);
       const lines = linesOf(at.connection);
@@ -103,7 +94,7 @@ export const rpcScenarios: readonly Scenario[] = [
       check("rpc:framing", kept?.type === "text" && kept.text === input, "the text did not arrive as it was sent");
       await turn(at, "say hello", 2);
     },
-  },
+  ),
 ];
 
 function linesOf({ lines }: Connection): LinePeer {
@@ -113,11 +104,7 @@ function linesOf({ lines }: Connection): LinePeer {
 
 /** A message, or a batch of them, of JSON-RPC 2.0. */
 function isMessage(line: string): boolean {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return false;
-  }
+  const value = jsonIn(line);
+  if (value === undefined) return false;
   return (Array.isArray(value) ? value : [value]).every((one) => fieldOf(one, "jsonrpc") === "2.0");
 }

@@ -1,7 +1,7 @@
 /** Sessions as resources: listed, ended, opened again, read, exported, branched; and what the server tells about itself. */
 import { parseEvent } from "#protocol/schemas";
 import type { HttpPeer } from "../driver.ts";
-import type { Scenario } from "../scenario.ts";
+import { type Scenario, scenario } from "../scenario.ts";
 import { fieldOf, textField } from "../sighting.ts";
 import { isKind } from "../trial.ts";
 import { difference, eventsOf, stage, turn } from "./steps.ts";
@@ -16,52 +16,42 @@ const LISTS = {
 };
 
 export const sessionScenarios: readonly Scenario[] = [
-  {
-    name: "the list of sessions",
-    wires: ["rest"],
-    cites: ["session:listed"],
-    async run(trial) {
-      const { connection, session } = await stage(trial);
-      const { json } = await requests(connection.http).ask("GET", "/v1/sessions?limit=1000");
-      const listed = fieldOf(json, "sessions");
-      const own = Array.isArray(listed) ? listed.find((one) => fieldOf(one, "id") === session) : undefined;
-      trial.check("session:listed", own !== undefined, "the session is not there");
-      trial.check("session:listed", (textField(own, "working_dir") ?? "") !== "", "it has no working folder");
-    },
-  },
-  {
-    name: "the list of threads",
-    wires: ["rpc"],
-    cites: ["session:listed", "rpc:threads", "rpc:created"],
-    async run(trial) {
-      const { connection, session } = await stage(trial);
-      const { lines } = connection;
-      if (lines === undefined) throw new Error("JSON-RPC has lines");
-      const announced = await lines.until(
-        ({ method, params }) => method === "thread.created" && fieldOf(params, "thread", "threadId") === session,
-        "thread.created",
-      );
-      trial.check("rpc:created", isThread(fieldOf(announced, "params", "thread")), "thread.created has no thread");
-      const made = await lines.request("thread.create", { title: "Conformance" });
-      const thread = fieldOf(made.body, "thread");
-      trial.check(
-        "rpc:threads",
-        isThread(thread) && fieldOf(thread, "title") === "Conformance",
-        `thread.create gave ${JSON.stringify(made.body)}`,
-      );
-      const list = fieldOf((await lines.request("thread.list")).body, "threads");
-      const own = Array.isArray(list) ? list.find((one) => fieldOf(one, "threadId") === session) : undefined;
-      trial.check("session:listed", isThread(own), "the thread is not in the list");
-      const got = await lines.request("thread.get", { threadId: session });
-      trial.check("rpc:threads", isThread(fieldOf(got.body, "thread")), "thread.get gave no thread");
-      trial.check("rpc:threads", Array.isArray(fieldOf(got.body, "events")), "thread.get gave no events");
-    },
-  },
-  {
-    name: "a session that is ended and opened again",
-    wires: ["in-process", "rest", "ws"],
-    cites: ["session:end", "session:reopen"],
-    async run(trial) {
+  scenario("the list of sessions", ["rest"], ["session:listed"], async (trial) => {
+    const { connection, session } = await stage(trial);
+    const { json } = await requests(connection.http).ask("GET", "/v1/sessions?limit=1000");
+    const listed = fieldOf(json, "sessions");
+    const own = Array.isArray(listed) ? listed.find((one) => fieldOf(one, "id") === session) : undefined;
+    trial.check("session:listed", own !== undefined, "the session is not there");
+    trial.check("session:listed", (textField(own, "working_dir") ?? "") !== "", "it has no working folder");
+  }),
+  scenario("the list of threads", ["rpc"], ["session:listed", "rpc:threads", "rpc:created"], async (trial) => {
+    const { connection, session } = await stage(trial);
+    const { lines } = connection;
+    if (lines === undefined) throw new Error("JSON-RPC has lines");
+    const announced = await lines.until(
+      ({ method, params }) => method === "thread.created" && fieldOf(params, "thread", "threadId") === session,
+      "thread.created",
+    );
+    trial.check("rpc:created", isThread(fieldOf(announced, "params", "thread")), "thread.created has no thread");
+    const made = await lines.request("thread.create", { title: "Conformance" });
+    const thread = fieldOf(made.body, "thread");
+    trial.check(
+      "rpc:threads",
+      isThread(thread) && fieldOf(thread, "title") === "Conformance",
+      `thread.create gave ${JSON.stringify(made.body)}`,
+    );
+    const list = fieldOf((await lines.request("thread.list")).body, "threads");
+    const own = Array.isArray(list) ? list.find((one) => fieldOf(one, "threadId") === session) : undefined;
+    trial.check("session:listed", isThread(own), "the thread is not in the list");
+    const got = await lines.request("thread.get", { threadId: session });
+    trial.check("rpc:threads", isThread(fieldOf(got.body, "thread")), "thread.get gave no thread");
+    trial.check("rpc:threads", Array.isArray(fieldOf(got.body, "events")), "thread.get gave no events");
+  }),
+  scenario(
+    "a session that is ended and opened again",
+    ["in-process", "rest", "ws"],
+    ["session:end", "session:reopen"],
+    async (trial) => {
       const at = await stage(trial);
       await turn(at, "say hello");
       const done = await at.connection.submit(at.session, { kind: "EndSession" });
@@ -78,12 +68,12 @@ export const sessionScenarios: readonly Scenario[] = [
       const after = await at.connection.log(at.session);
       trial.check("session:reopen", after[log.length]?.id === log.length + 1, "it did not go on in the same log");
     },
-  },
-  {
-    name: "the log, an export and a branch",
-    wires: ["rest"],
-    cites: ["session:log", "session:export", "session:branch"],
-    async run(trial) {
+  ),
+  scenario(
+    "the log, an export and a branch",
+    ["rest"],
+    ["session:log", "session:export", "session:branch"],
+    async (trial) => {
       const at = await stage(trial);
       await turn(at, "say hello");
       await turn(at, "think", 2);
@@ -127,12 +117,12 @@ export const sessionScenarios: readonly Scenario[] = [
       const kept = await at.connection.log(at.session);
       trial.check("session:branch", kept.length === whole.length, "the first session was changed");
     },
-  },
-  {
-    name: "what the server tells about itself",
-    wires: ["rest"],
-    cites: ["catalog:routes", "catalog:health", "catalog:openapi"],
-    async run(trial) {
+  ),
+  scenario(
+    "what the server tells about itself",
+    ["rest"],
+    ["catalog:routes", "catalog:health", "catalog:openapi"],
+    async (trial) => {
       const http = requests((await trial.connect()).http);
       for (const [path, name] of Object.entries(LISTS)) {
         const { status, json } = await http.ask("GET", path);
@@ -157,7 +147,7 @@ export const sessionScenarios: readonly Scenario[] = [
         "the route of inputs is not described",
       );
     },
-  },
+  ),
 ];
 
 function requests(http: HttpPeer | undefined): HttpPeer {

@@ -3,7 +3,7 @@ import { MARKER_OPENS } from "#base";
 import { parseEvent } from "#protocol/schemas";
 import type { Feed, Sighting } from "../driver.ts";
 import { Refused } from "../drivers/rest.ts";
-import type { Scenario } from "../scenario.ts";
+import { type Scenario, scenario } from "../scenario.ts";
 import { fieldOf } from "../sighting.ts";
 import { isKind } from "../trial.ts";
 import { decide, difference, ended, eventsOf, fileName, hold, type Stage, stage, turn } from "./steps.ts";
@@ -15,105 +15,79 @@ const FILLING_CHARS = 3900;
 const HEARTBEAT_MS = 30_000;
 
 export const streamScenarios: readonly Scenario[] = [
-  {
-    name: "the form of events",
-    wires: CANONICAL,
-    cites: ["stream:envelope", "stream:ids"],
-    async run(trial) {
-      const at = await stage(trial);
-      await turn(at, "think");
-      for (const [index, { event, raw, id, kind }] of at.feed.seen.entries()) {
-        const problem = problemOf(event);
-        trial.check("stream:envelope", problem === undefined, `event ${id}: ${problem}`);
-        if (trial.target.wire === "rest") {
-          const isFramed = fieldOf(raw, "sseId") === String(id) && fieldOf(raw, "sseEvent") === kind;
-          trial.check(
-            "stream:envelope",
-            isFramed,
-            `the frame of event ${id} says ${fieldOf(raw, "sseId")} ${fieldOf(raw, "sseEvent")}`,
-          );
-        }
-        trial.check("stream:ids", id === index + 1, `event number ${index + 1} has the id ${id}`);
+  scenario("the form of events", CANONICAL, ["stream:envelope", "stream:ids"], async (trial) => {
+    const at = await stage(trial);
+    await turn(at, "think");
+    for (const [index, { event, raw, id, kind }] of at.feed.seen.entries()) {
+      const problem = problemOf(event);
+      trial.check("stream:envelope", problem === undefined, `event ${id}: ${problem}`);
+      if (trial.target.wire === "rest") {
+        const isFramed = fieldOf(raw, "sseId") === String(id) && fieldOf(raw, "sseEvent") === kind;
+        trial.check(
+          "stream:envelope",
+          isFramed,
+          `the frame of event ${id} says ${fieldOf(raw, "sseId")} ${fieldOf(raw, "sseEvent")}`,
+        );
       }
-    },
-  },
-  {
-    name: "coming back with the last id",
-    wires: ["in-process", "rest", "ws", "rpc"],
-    cites: ["stream:resume"],
-    async run(trial) {
-      const at = await stage(trial);
-      await turn(at, "say hello");
-      const middle = (await at.connection.log(at.session)).find(isKind("TextDelta"))?.id ?? 0;
-      await at.feed.stop();
-      const feed = await at.connection.watch(at.session, middle);
-      await turn({ ...at, feed }, "think", 2);
-      const other = difference(feed, await at.connection.log(at.session), middle);
-      trial.check("stream:resume", other === undefined, other ?? "");
-    },
-  },
-  {
-    name: "coming back in the middle of a turn",
-    wires: CANONICAL,
-    cites: ["stream:resume-live"],
-    async run(trial) {
-      const at = await stage(trial);
-      const { callId } = await hold(at);
-      const last = at.feed.seen.at(-1)?.id ?? 0;
-      await at.feed.stop();
-      // Both at once: what happens while the stream opens must not be lost.
-      const [feed] = await Promise.all([
-        at.connection.watch(at.session, last),
-        decide(at.connection, at.session, callId, "deny"),
-      ]);
-      await ended(feed);
-      const other = difference(feed, await at.connection.log(at.session), last);
-      trial.check("stream:resume-live", other === undefined, other ?? "");
-    },
-  },
-  {
-    name: "an id that the log does not have",
-    wires: CANONICAL,
-    cites: ["stream:unknown-id"],
-    async run(trial) {
-      const { connection, session } = await stage(trial);
-      const refusal = await connection.watch(session, 1_000_000).then(
-        async (feed) =>
-          feed
-            .until(() => false, "a refusal")
-            .then(
-              () => undefined,
-              (error: Error) => error.message,
-            ),
-        (error: unknown) => (error instanceof Refused ? (error.answer.reason ?? "") : String(error)),
-      );
-      trial.check("stream:unknown-id", (refusal ?? "").includes("InvalidCommand"), `it was answered with ${refusal}`);
-    },
-  },
-  {
-    name: "two clients at once",
-    wires: ["in-process", "rest", "ws", "plain"],
-    cites: ["stream:same-for-all"],
-    async run(trial) {
-      const at = await stage(trial);
-      const other = await trial.connect(trial.target.lacks("other human") === undefined ? "other human" : "human");
-      const feed = await other.watch(at.session, 0);
-      await turn(at, "say hello");
-      await turn({ ...at, connection: other }, "think", 2);
-      await ended(feed, 2);
-      const log = await at.connection.log(at.session);
-      for (const one of [at.feed, feed]) {
-        const unlike = difference(one, log);
-        trial.check("stream:same-for-all", unlike === undefined, unlike ?? "");
-      }
-    },
-  },
-  {
-    name: "content that has passed its time",
-    wires: CANONICAL,
-    cites: ["stream:ttl"],
-    needs: ["expired content"],
-    async run(trial) {
+      trial.check("stream:ids", id === index + 1, `event number ${index + 1} has the id ${id}`);
+    }
+  }),
+  scenario("coming back with the last id", ["in-process", "rest", "ws", "rpc"], ["stream:resume"], async (trial) => {
+    const at = await stage(trial);
+    await turn(at, "say hello");
+    const middle = (await at.connection.log(at.session)).find(isKind("TextDelta"))?.id ?? 0;
+    await at.feed.stop();
+    const feed = await at.connection.watch(at.session, middle);
+    await turn({ ...at, feed }, "think", 2);
+    const other = difference(feed, await at.connection.log(at.session), middle);
+    trial.check("stream:resume", other === undefined, other ?? "");
+  }),
+  scenario("coming back in the middle of a turn", CANONICAL, ["stream:resume-live"], async (trial) => {
+    const at = await stage(trial);
+    const { callId } = await hold(at);
+    const last = at.feed.seen.at(-1)?.id ?? 0;
+    await at.feed.stop();
+    // Both at once: what happens while the stream opens must not be lost.
+    const [feed] = await Promise.all([
+      at.connection.watch(at.session, last),
+      decide(at.connection, at.session, callId, "deny"),
+    ]);
+    await ended(feed);
+    const other = difference(feed, await at.connection.log(at.session), last);
+    trial.check("stream:resume-live", other === undefined, other ?? "");
+  }),
+  scenario("an id that the log does not have", CANONICAL, ["stream:unknown-id"], async (trial) => {
+    const { connection, session } = await stage(trial);
+    const refusal = await connection.watch(session, 1_000_000).then(
+      async (feed) =>
+        feed
+          .until(() => false, "a refusal")
+          .then(
+            () => undefined,
+            (error: Error) => error.message,
+          ),
+      (error: unknown) => (error instanceof Refused ? (error.answer.reason ?? "") : String(error)),
+    );
+    trial.check("stream:unknown-id", (refusal ?? "").includes("InvalidCommand"), `it was answered with ${refusal}`);
+  }),
+  scenario("two clients at once", ["in-process", "rest", "ws", "plain"], ["stream:same-for-all"], async (trial) => {
+    const at = await stage(trial);
+    const other = await trial.connect(trial.target.lacks("other human") === undefined ? "other human" : "human");
+    const feed = await other.watch(at.session, 0);
+    await turn(at, "say hello");
+    await turn({ ...at, connection: other }, "think", 2);
+    await ended(feed, 2);
+    const log = await at.connection.log(at.session);
+    for (const one of [at.feed, feed]) {
+      const unlike = difference(one, log);
+      trial.check("stream:same-for-all", unlike === undefined, unlike ?? "");
+    }
+  }),
+  scenario(
+    "content that has passed its time",
+    CANONICAL,
+    ["stream:ttl"],
+    async (trial) => {
       const at = await stage(trial);
       await turn(at, "say hello");
       const last = (await at.connection.log(at.session)).at(-1)?.id ?? 0;
@@ -132,41 +106,36 @@ export const streamScenarios: readonly Scenario[] = [
       trial.check("stream:ttl", fieldOf(payload, "from") === 2 && to <= last, `the gap is ${JSON.stringify(payload)}`);
       trial.check("stream:ttl", next?.id === to + 1, `the gap ends at ${to} and event ${next?.id} follows`);
     },
-  },
-  {
-    name: "a client that does not read",
-    wires: ["rest", "ws"],
-    cites: ["stream:slow", "stream:slow-resume"],
-    async run(trial) {
-      const at = await stage(trial);
-      const slow = await (await trial.connect()).watch(at.session, 0);
-      const gap = await overflow(at, slow);
-      trial.check("stream:slow", gap !== undefined, "it was told everything, however much there was");
-      if (gap === undefined) return;
-      const [from, to] = [fieldOf(gap.event, "payload", "from"), fieldOf(gap.event, "payload", "to")];
-      const before = slow.seen[slow.seen.indexOf(gap) - 1]?.id ?? 0;
-      trial.check(
-        "stream:slow",
-        from === before + 1,
-        `event ${before} was seen last, and the gap begins at ${String(from)}`,
-      );
-      const outcomes = eventsOf(await at.connection.log(at.session), "TurnEnded").map(({ payload }) => payload.outcome);
-      const isDone = outcomes.every((outcome) => outcome === "answered");
-      trial.check("stream:slow", isDone, "turns did not end while a client did not read");
-      await slow.stop();
-      const back = await at.connection.watch(at.session, before);
-      await back.until(({ id }) => id === to, `event ${String(to)}`);
-      const ids = back.seen.map(({ id }) => id ?? 0);
-      const isWhole = ids.every((id, index) => id === before + 1 + index);
-      trial.check("stream:slow-resume", isWhole, "events of the gap are missing after coming back");
-    },
-  },
-  {
-    name: "a stream on which nothing happens",
-    wires: ["rest", "ws", "plain"],
-    cites: ["stream:heartbeat"],
-    needs: ["time"],
-    async run(trial) {
+    ["expired content"],
+  ),
+  scenario("a client that does not read", ["rest", "ws"], ["stream:slow", "stream:slow-resume"], async (trial) => {
+    const at = await stage(trial);
+    const slow = await (await trial.connect()).watch(at.session, 0);
+    const gap = await overflow(at, slow);
+    trial.check("stream:slow", gap !== undefined, "it was told everything, however much there was");
+    if (gap === undefined) return;
+    const [from, to] = [fieldOf(gap.event, "payload", "from"), fieldOf(gap.event, "payload", "to")];
+    const before = slow.seen[slow.seen.indexOf(gap) - 1]?.id ?? 0;
+    trial.check(
+      "stream:slow",
+      from === before + 1,
+      `event ${before} was seen last, and the gap begins at ${String(from)}`,
+    );
+    const outcomes = eventsOf(await at.connection.log(at.session), "TurnEnded").map(({ payload }) => payload.outcome);
+    const isDone = outcomes.every((outcome) => outcome === "answered");
+    trial.check("stream:slow", isDone, "turns did not end while a client did not read");
+    await slow.stop();
+    const back = await at.connection.watch(at.session, before);
+    await back.until(({ id }) => id === to, `event ${String(to)}`);
+    const ids = back.seen.map(({ id }) => id ?? 0);
+    const isWhole = ids.every((id, index) => id === before + 1 + index);
+    trial.check("stream:slow-resume", isWhole, "events of the gap are missing after coming back");
+  }),
+  scenario(
+    "a stream on which nothing happens",
+    ["rest", "ws", "plain"],
+    ["stream:heartbeat"],
+    async (trial) => {
       const { feed } = await stage(trial);
       await trial.target.passTime?.(HEARTBEAT_MS + 1000);
       const isAlive = await feed.heartbeat().then(
@@ -175,27 +144,19 @@ export const streamScenarios: readonly Scenario[] = [
       );
       trial.check("stream:heartbeat", isAlive, `no sign of life in ${HEARTBEAT_MS / 1000} s`);
     },
-  },
-  {
-    name: "a secret in an input",
-    wires: ["in-process", "rest", "ws", "plain", "rpc"],
-    cites: ["stream:redacted"],
-    async run(trial) {
-      const at = await stage(trial);
-      // In the form of a GitHub token. Put together here, so that no scanner takes this file for a leak.
-      const secret = `${"gh"}p_${"aB3dE5gH7j".repeat(4).slice(0, 36)}`;
-      await turn(at, `repeat my token is ${secret}`);
-      const told = JSON.stringify(at.feed.seen);
-      trial.check("stream:redacted", !told.includes(secret), "it was told on the stream");
-      const log = JSON.stringify(await at.connection.log(at.session));
-      trial.check("stream:redacted", !log.includes(secret), "it can be read in the log");
-      trial.check(
-        "stream:redacted",
-        log.includes(MARKER_OPENS),
-        "nothing in the log says that something was taken out",
-      );
-    },
-  },
+    ["time"],
+  ),
+  scenario("a secret in an input", ["in-process", "rest", "ws", "plain", "rpc"], ["stream:redacted"], async (trial) => {
+    const at = await stage(trial);
+    // In the form of a GitHub token. Put together here, so that no scanner takes this file for a leak.
+    const secret = `${"gh"}p_${"aB3dE5gH7j".repeat(4).slice(0, 36)}`;
+    await turn(at, `repeat my token is ${secret}`);
+    const told = JSON.stringify(at.feed.seen);
+    trial.check("stream:redacted", !told.includes(secret), "it was told on the stream");
+    const log = JSON.stringify(await at.connection.log(at.session));
+    trial.check("stream:redacted", !log.includes(secret), "it can be read in the log");
+    trial.check("stream:redacted", log.includes(MARKER_OPENS), "nothing in the log says that something was taken out");
+  }),
 ];
 
 function problemOf(event: unknown): string | undefined {

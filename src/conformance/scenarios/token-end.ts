@@ -2,7 +2,7 @@
 import { messageOf } from "#base";
 import type { Connection, Feed, Target } from "../driver.ts";
 import { Refused } from "../drivers/rest.ts";
-import type { Scenario } from "../scenario.ts";
+import { type Scenario, scenario } from "../scenario.ts";
 import { fieldOf, textField } from "../sighting.ts";
 import { NotApplicable, nth, type Trial } from "../trial.ts";
 import { ended, eventsOf, type Stage, stage } from "./steps.ts";
@@ -15,36 +15,30 @@ const LOOK_MS = 200;
 const DRAIN_MS = 60_000;
 
 export const tokenEndScenarios: readonly Scenario[] = [
-  {
-    name: "a token that ends while it is in use",
-    wires: ["rest", "ws"],
-    cites: ["auth:expiring", "auth:drain"],
-    async run(trial) {
-      const human = await stage(trial);
-      const { connection, feed, jti, exp } = await shortLived(trial, human);
-      const { event } = await nth(feed, "TokenExpiring", 1);
-      const told = [textField(event, "payload", "token"), textField(event, "payload", "expires_at")].join();
-      const expected = [jti, new Date(exp * 1000).toISOString()].join();
-      trial.check("auth:expiring", told === expected, `${told} is told of ${expected}`);
-      const kept = eventsOf(await human.connection.log(human.session), "TokenExpiring").length;
-      trial.check("auth:expiring", kept === 0, "the log has it");
-      const reason = await firstRefusal(trial, connection, human.session);
-      trial.check("auth:drain", reason === "TokenExpired", `its end is answered with ${reason}`);
-      const again = await refusalOf(() => connection.watch(human.session));
-      trial.check("auth:drain", again !== undefined, "another stream was opened after its end");
-      await human.connection.send(human.session, "say hello");
-      await ended(human.feed);
-      // On the stream of the token that is over.
-      const seen = await ended(feed).then(() => undefined, messageOf);
-      trial.check("auth:drain", seen === undefined, `the stream that was open does not go on: ${seen}`);
-    },
-  },
-  {
-    name: "the end of the time after a token",
-    wires: ["rest", "ws"],
-    cites: ["auth:drain-end"],
-    needs: ["time"],
-    async run(trial) {
+  scenario("a token that ends while it is in use", ["rest", "ws"], ["auth:expiring", "auth:drain"], async (trial) => {
+    const human = await stage(trial);
+    const { connection, feed, jti, exp } = await shortLived(trial, human);
+    const { event } = await nth(feed, "TokenExpiring", 1);
+    const told = [textField(event, "payload", "token"), textField(event, "payload", "expires_at")].join();
+    const expected = [jti, new Date(exp * 1000).toISOString()].join();
+    trial.check("auth:expiring", told === expected, `${told} is told of ${expected}`);
+    const kept = eventsOf(await human.connection.log(human.session), "TokenExpiring").length;
+    trial.check("auth:expiring", kept === 0, "the log has it");
+    const reason = await firstRefusal(trial, connection, human.session);
+    trial.check("auth:drain", reason === "TokenExpired", `its end is answered with ${reason}`);
+    const again = await refusalOf(() => connection.watch(human.session));
+    trial.check("auth:drain", again !== undefined, "another stream was opened after its end");
+    await human.connection.send(human.session, "say hello");
+    await ended(human.feed);
+    // On the stream of the token that is over.
+    const seen = await ended(feed).then(() => undefined, messageOf);
+    trial.check("auth:drain", seen === undefined, `the stream that was open does not go on: ${seen}`);
+  }),
+  scenario(
+    "the end of the time after a token",
+    ["rest", "ws"],
+    ["auth:drain-end"],
+    async (trial) => {
       const human = await stage(trial);
       const { connection, feed } = await shortLived(trial, human);
       await firstRefusal(trial, connection, human.session);
@@ -55,13 +49,13 @@ export const tokenEndScenarios: readonly Scenario[] = [
         .then(String, messageOf);
       trial.check("auth:drain-end", !why.includes("within"), "the stream goes on");
     },
-  },
-  {
-    name: "an address that other machines can reach",
-    wires: ["rest"],
-    cites: ["auth:tls", "auth:lan-scope"],
-    needs: ["lan"],
-    async run(trial) {
+    ["time"],
+  ),
+  scenario(
+    "an address that other machines can reach",
+    ["rest"],
+    ["auth:tls", "auth:lan-scope"],
+    async (trial) => {
       const lan = lanOf(trial.target);
       const plain = await lan
         .exchange(["GET /v1/health HTTP/1.1", `Host: ${lan.host}`, "Connection: close"])
@@ -73,7 +67,8 @@ export const tokenEndScenarios: readonly Scenario[] = [
       const reason = textField(json, "error", "reason");
       trial.check("auth:lan-scope", status === 403 && reason === "TokenScope", `the answer is ${status} ${reason}`);
     },
-  },
+    ["lan"],
+  ),
 ];
 
 interface ShortLived {

@@ -2,10 +2,11 @@
  * A small grammar of awk programs that only compute and print. It knows no redirection, pipe, `getline`, `system`, function
  * definition or directive; a program outside the grammar is not accepted, whatever it would do.
  */
+import { wordSet } from "#base";
 import { type AwkToken, awkTokens, isAwkVariable } from "./awk-words.ts";
 
 const MAX_NESTED = 40;
-const INFIX = new Set("+ - * / % ^ < <= == != >= > ~ !~ && || ? : = += -= *= /= %= ^=".split(" "));
+const INFIX = wordSet("+ - * / % ^ < <= == != >= > ~ !~ && || ? : = += -= *= /= %= ^=");
 /** In a statement, outside parentheses, some awk may read the beginning of a redirection in them. */
 const REDIRECTS = new Set([">", ">=", "||"]);
 const UNARY = new Set(["!", "-", "+", "++", "--", "$"]);

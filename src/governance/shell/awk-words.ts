@@ -2,6 +2,7 @@
  * Takes an awk program apart into tokens that gawk, mawk, busybox and the original awk all read alike. A slash is the hard
  * part: it counts only behind a token where every awk agrees on whether a pattern or a division begins.
  */
+import { wordSet } from "#base";
 import { patternEnd } from "./bracket-expression.ts";
 
 export interface AwkToken {
@@ -9,34 +10,30 @@ export interface AwkToken {
   readonly text: string;
 }
 
-function list(words: string): ReadonlySet<string> {
-  return new Set(words.split(" "));
-}
-
 /** What the grammar knows; every other word that some awk gives a meaning is in `RESERVED`. */
-const KEYWORDS = list("BEGIN END if else while do for in next nextfile exit break continue delete print printf");
+const KEYWORDS = wordSet("BEGIN END if else while do for in next nextfile exit break continue delete print printf");
 
 /** They compute and touch nothing else. */
-const FUNCTIONS = list(
+const FUNCTIONS = wordSet(
   "length substr index split sub gsub match sprintf tolower toupper int sqrt exp log sin cos atan2 rand srand " +
     "gensub strtonum and or xor compl lshift rshift strftime mktime systime asort asorti patsplit typeof isarray",
 );
 
 /** Words that some awk does not read as a variable. */
-const RESERVED = list(
+const RESERVED = wordSet(
   "function func return switch case default getline system close fflush include load namespace eval extension " +
     "bindtextdomain dcgettext dcngettext mkbool readfile abort",
 );
 
 /** Variables of awk itself that steer how lines are taken apart and joined, and no more. */
-const OWN_VARIABLES = list("NF NR FNR FS OFS ORS RS RT FILENAME RSTART RLENGTH SUBSEP IGNORECASE FPAT FIELDWIDTHS");
+const OWN_VARIABLES = wordSet("NF NR FNR FS OFS ORS RS RT FILENAME RSTART RLENGTH SUBSEP IGNORECASE FPAT FIELDWIDTHS");
 
-const BEFORE_PATTERN = list("( , ~ !~ && || !");
+const BEFORE_PATTERN = wordSet("( , ~ !~ && || !");
 /** Between two rules, outside all braces. */
-const BEFORE_RULE = list("; } \n");
-const BEFORE_DIVISION = list(") ]");
+const BEFORE_RULE = wordSet("; } \n");
+const BEFORE_DIVISION = wordSet(") ]");
 /** A line goes on behind these. */
-const BEFORE_BREAK = list("{ , && || ; \n else do");
+const BEFORE_BREAK = wordSet("{ , && || ; \n else do");
 
 const BLANKS = /[ \t]+|#[^\n\\]*(?=\n|$)/y;
 const STRING = /"(?:[^"\\\n]|\\[^\n])*"/y;

@@ -2,7 +2,7 @@
  * Which file names a command prints, when it is one that lists files of the workspace: the names that `xargs`, `$(…)` or
  * a `while read` loop behind it will work on. Only the shape of the list is told; the disk is looked at elsewhere.
  */
-
+import { wordSet } from "#base";
 import { hasGlob } from "../wildcard.ts";
 import { programName } from "./wrappers.ts";
 
@@ -53,7 +53,7 @@ export function printsPlainly(words: readonly string[]): boolean {
   return PLAIN_PRINTERS.has(name);
 }
 
-const PLAIN_PRINTERS = new Set("wc seq nproc date whoami id uname arch".split(" "));
+const PLAIN_PRINTERS = wordSet("wc seq nproc date whoami id uname arch");
 
 /** Filters that print lines of their input unchanged, and nothing else. */
 function passesNamesOn(name: string, words: readonly string[]): boolean {

@@ -1,12 +1,8 @@
 /** Which programs read or change the files they are given, for rules about files. Pure data. */
-
-function list(names: string): ReadonlySet<string> {
-  return new Set(names.split(" "));
-}
-
+import { wordSet } from "#base";
 /** Their operands are files whose content they show, copy or send. */
 export const FILE_READERS: ReadonlySet<string> = new Set([
-  ...list(
+  ...wordSet(
     "cat head tail wc grep egrep fgrep zgrep rg ag ack less more most view vi vim nvim nano emacs ed ex sed awk gawk mawk nawk sort " +
       "uniq cut tr nl tac rev fold fmt pr paste join comm cmp diff sdiff diff3 vimdiff od xxd hexdump hd strings base64 base32 " +
       "uuencode md5sum sha1sum sha256sum sha512sum cksum b2sum file cp mv ln install dd tee tar zip gzip bzip2 xz zstd 7z cpio ar " +
@@ -28,7 +24,7 @@ export const FILE_READERS: ReadonlySet<string> = new Set([
 
 /** Their operands are files that they create, change, move or remove. */
 export const FILE_WRITERS: ReadonlySet<string> = new Set([
-  ...list(
+  ...wordSet(
     "rm rmdir unlink mv cp ln tee touch truncate chmod chown chgrp install dd shred rsync scp sponge patch split csplit vi vim nvim " +
       "nano emacs ed ex mkfifo setfacl chattr gzip bzip2 xz zstd dos2unix rename",
   ),
@@ -37,7 +33,7 @@ export const FILE_WRITERS: ReadonlySet<string> = new Set([
 
 /** Their operands are text, or names at most. */
 export const TEXT_ONLY: ReadonlySet<string> = new Set([
-  ...list(
+  ...wordSet(
     "echo printf true false : basename dirname which type command pwd cd ls test [ stat find tree du sleep seq exit return export set unset",
   ),
   ...[

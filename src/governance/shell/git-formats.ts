@@ -2,8 +2,9 @@
  * The small languages in values of git options: `--format` and `--pretty` of commits, `--format` and `--sort` of refs. Some
  * placeholders make git run another program, to check a signature for example, so only known ones pass.
  */
+import { wordSet } from "#base";
 
-const COMMIT_NAMES = new Set("oneline short medium full fuller reference email mboxrd raw".split(" "));
+const COMMIT_NAMES = wordSet("oneline short medium full fuller reference email mboxrd raw");
 
 const COMMIT_PLACEHOLDER = new RegExp(
   String.raw`%(?:%|n|x[\da-fA-F]{2}|C(?:red|green|blue|reset|\([a-z\d#, ]{1,40}\))|w\([\d, ]{0,20}\)` +
@@ -12,13 +13,11 @@ const COMMIT_PLACEHOLDER = new RegExp(
   "y",
 );
 
-const REF_ATOMS = new Set(
-  (
-    "refname objecttype objectsize objectname objectmode deltabase path tree parent numparent object type tag author " +
+const REF_ATOMS = wordSet(
+  "refname objecttype objectsize objectname objectmode deltabase path tree parent numparent object type tag author " +
     "authorname authoremail authordate committer committername committeremail committerdate tagger taggername taggeremail " +
     "taggerdate creator creatordate subject body trailers contents upstream push symref flag HEAD color align end if then " +
-    "else worktreepath ahead-behind"
-  ).split(" "),
+    "else worktreepath ahead-behind",
 );
 const REF_PLACEHOLDER = /%(?:%|[\da-fA-F]{2}|\(([^()%]{1,80})\))/y;
 

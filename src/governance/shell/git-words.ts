@@ -1,4 +1,5 @@
 /** Which table a git command is judged by, and what the values of its options and its operands may be. */
+import { wordSet } from "#base";
 import { isHarmlessCommitFormat, isHarmlessRefFormat, isHarmlessRefSort } from "./git-formats.ts";
 import type { GivenOption } from "./options.ts";
 import { textProblem, type Workspace } from "./paths.ts";
@@ -40,9 +41,7 @@ export function isPlainReference(word: string): boolean {
 }
 
 /** Keys whose values hold no tokens. */
-const SETTINGS = new Set(
-  "user.name user.email init.defaultbranch pull.rebase core.autocrlf core.ignorecase".split(" "),
-);
+const SETTINGS = wordSet("user.name user.email init.defaultbranch pull.rebase core.autocrlf core.ignorecase");
 
 /** True for a key of git's configuration that anybody may see. */
 export function isPlainSetting(word: string): boolean {

@@ -2,14 +2,11 @@
  * A token allowlist for jq filters. Jq itself cannot write, so this keeps out what reads more than the operands: modules,
  * the environment, the search path, and every name that is not known.
  */
+import { wordSet } from "#base";
 
-function list(words: string): ReadonlySet<string> {
-  return new Set(words.split(" "));
-}
+const KEYWORDS = wordSet("if then elif else end and or not as reduce foreach try catch label break true false null");
 
-const KEYWORDS = list("if then elif else end and or not as reduce foreach try catch label break true false null");
-
-const FUNCTIONS = list(
+const FUNCTIONS = wordSet(
   "length utf8bytelength keys keys_unsorted values has in inside map map_values path paths leaf_paths del delpaths getpath " +
     "setpath to_entries from_entries with_entries select empty error add any all flatten range floor sqrt pow log log2 log10 " +
     "exp exp2 exp10 ceil round trunc fabs abs significand tostring tonumber tojson fromjson type infinite nan isinfinite isnan " +

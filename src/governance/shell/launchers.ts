@@ -2,52 +2,37 @@
  * The programs that start other programs, and how each is taken apart. Pure data: an option that is not in a table makes
  * the command one that is not understood, so that nothing hides behind it.
  */
-
+import { wordSet } from "#base";
 /** Programs that run what they are given as code. A glob on them would allow everything. */
-export const INTERPRETERS: ReadonlySet<string> = new Set(
-  (
-    "sh bash dash zsh ksh mksh ash fish csh tcsh rbash yash python python2 python3 pypy pypy3 node nodejs deno bun tsx " +
+export const INTERPRETERS: ReadonlySet<string> = wordSet(
+  "sh bash dash zsh ksh mksh ash fish csh tcsh rbash yash python python2 python3 pypy pypy3 node nodejs deno bun tsx " +
     "ts-node perl ruby irb php lua luajit tclsh wish osascript pwsh powershell Rscript R ghci awk gawk mawk nawk jshell " +
-    "groovy julia expect sqlite3 psql mysql gdb ed ex m4 bc dc erl elixir iex scala kotlin guile racket sbcl clojure"
-  ).split(" "),
+    "groovy julia expect sqlite3 psql mysql gdb ed ex m4 bc dc erl elixir iex scala kotlin guile racket sbcl clojure",
 );
 
 /** Programs that run later what they read from standard input. */
 export const QUEUES: ReadonlySet<string> = new Set(["at", "batch", "crontab"]);
 
 export const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "dash", "zsh", "ash", "rbash"]);
-export const OTHER_SHELLS: ReadonlySet<string> = new Set([
-  "ksh",
-  "mksh",
-  "fish",
-  "csh",
-  "tcsh",
-  "yash",
-  "pwsh",
-  "powershell",
-]);
+export const OTHER_SHELLS: ReadonlySet<string> = wordSet("ksh mksh fish csh tcsh yash pwsh powershell");
 
 /** Builtins that run text which cannot be seen, or that make words mean other programs. */
-export const SHELL_CHANGERS: ReadonlySet<string> = new Set(
-  (
-    "source . alias unalias enable hash bind complete compgen compopt mapfile readarray fc let coproc noglob nocorrect " +
-    "disown suspend"
-  ).split(" "),
+export const SHELL_CHANGERS: ReadonlySet<string> = wordSet(
+  "source . alias unalias enable hash bind complete compgen compopt mapfile readarray fc let coproc noglob nocorrect " +
+    "disown suspend",
 );
 
 /** Builtins that change what later commands of the same text find, read or mean. */
-export const POISONERS: ReadonlySet<string> = new Set(
-  "export declare typeset local readonly set shopt unset pushd popd getopts umask ulimit dirs chdir".split(" "),
+export const POISONERS: ReadonlySet<string> = wordSet(
+  "export declare typeset local readonly set shopt unset pushd popd getopts umask ulimit dirs chdir",
 );
 
 /** Other programs that start programs. They are judged by their own words, and never suggested as a glob. */
-export const WRAPPERS: ReadonlySet<string> = new Set(
-  (
-    "env timeout nice nohup time command builtin xargs sudo doas stdbuf setsid ionice busybox toybox find su runuser " +
+export const WRAPPERS: ReadonlySet<string> = wordSet(
+  "env timeout nice nohup time command builtin xargs sudo doas stdbuf setsid ionice busybox toybox find su runuser " +
     "chroot unshare nsenter flock watch parallel strace ltrace script ssh chrt taskset caffeinate entr npx pnpx bunx " +
     "uvx fd fdfind eval source . exec trap numactl setarch prlimit systemd-run firejail bwrap proot fakeroot rsync scp " +
-    "tmux screen at batch crontab vim vi nvim view emacs less more man tar cpio zip make gmake ninja"
-  ).split(" "),
+    "tmux screen at batch crontab vim vi nvim view emacs less more man tar cpio zip make gmake ninja",
 );
 
 export interface PrefixRule {

@@ -2,6 +2,7 @@
  * Finds the name of a program in the arguments of a command that might start it, such as `watch 'rm x'`. A sign to ask,
  * never proof: what a wrapper is known to start is in the tree of `shell.ts` already.
  */
+import { wordSet } from "#base";
 import { globsMeet } from "../wildcard.ts";
 import type { SimpleCommand } from "./command.ts";
 import { programName } from "./wrappers.ts";
@@ -136,18 +137,14 @@ function namesInSed(text: string): string[] {
   return namesInText(text).flatMap((name) => endingsOf(name, /e/g));
 }
 
-const DATA_PROGRAMS = new Set(
-  (
-    "ls pwd cat head tail wc grep egrep fgrep rg echo printf true false which sort uniq cut tr basename dirname date diff " +
+const DATA_PROGRAMS = wordSet(
+  "ls pwd cat head tail wc grep egrep fgrep rg echo printf true false which sort uniq cut tr basename dirname date diff " +
     "stat file du nl mkdir rmdir touch cp mv rm ln chmod chown cd test [ tee jq tree realpath readlink sleep seq md5sum " +
-    "sha1sum sha256sum sha512sum cmp comm column rev tac fold paste join od xxd base64 strings read exit return export"
-  ).split(" "),
+    "sha1sum sha256sum sha512sum cmp comm column rev tac fold paste join od xxd base64 strings read exit return export",
 );
-const DATA_GIT = new Set(
-  (
-    "add blame branch checkout commit diff fetch init log ls-files merge pull push reset restore rev-parse rm show stash " +
-    "status switch tag mv describe shortlog rev-list cat-file ls-tree"
-  ).split(" "),
+const DATA_GIT = wordSet(
+  "add blame branch checkout commit diff fetch init log ls-files merge pull push reset restore rev-parse rm show stash " +
+    "status switch tag mv describe shortlog rev-list cat-file ls-tree",
 );
 /** Of those, the ones that could be handed a program by an option that is not seen yet. */
 const STEERABLE = new Set(["rg", "sort", "fetch", "pull", "push", "commit", "merge", "tag"]);

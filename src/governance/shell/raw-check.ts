@@ -2,12 +2,14 @@
  * Compares the tree that the parser made of a shell command with what a scan of the raw text finds on its own. The tree is
  * trusted only where both agree on every word, quote, expansion and substitution, and where no character is left over.
  */
+
 import { forEachChild, type ParsedScript, type SyntaxNode, type WordPart } from "unbash";
+import { wordSet } from "#base";
 import type { RawKind, RawMark, RawScan } from "./raw-scan.ts";
 
 /** Words that the parser takes as part of the grammar and that have no node of their own. */
-const GRAMMAR = new Set(
-  "if then elif else fi time for in do done while until case esac select function coproc { } ! [[ ]] -p --".split(" "),
+const GRAMMAR = wordSet(
+  "if then elif else fi time for in do done while until case esac select function coproc { } ! [[ ]] -p --",
 );
 
 /** Why the tree of `source` cannot be trusted, given the scan of the same text, or undefined. Linear in the length of the text. */

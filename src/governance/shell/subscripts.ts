@@ -2,13 +2,12 @@
  * Builtins that take the name of a variable: bash reads a subscript in it as arithmetic, and arithmetic runs the
  * substitutions that it finds, quoted or not: `test -v 'a[$(x)]'`.
  */
+import { wordSet } from "#base";
 
 /** Builtins to which a word may be the name of a variable, or arithmetic. */
-const TAKE_NAMES = new Set(
-  (
-    "read unset declare typeset local export readonly let wait getopts mapfile readarray printf test [ shift exit return " +
-    "break continue ulimit"
-  ).split(" "),
+const TAKE_NAMES = wordSet(
+  "read unset declare typeset local export readonly let wait getopts mapfile readarray printf test [ shift exit return " +
+    "break continue ulimit",
 );
 
 /** Builtins that give variables attributes; what is assigned to an integer, an array or a reference is evaluated. */

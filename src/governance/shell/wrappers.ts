@@ -2,6 +2,7 @@
  * What a command starts besides itself: `env`, `timeout`, `xargs`, `sudo`, `sh -c`, `find -exec`, `git -C` and the
  * like, taken apart by their own option rules. Does not parse shell syntax; a script it finds is handed back as text.
  */
+import { wordSet } from "#base";
 import {
   INTERPRETERS,
   OTHER_SHELLS,
@@ -338,13 +339,7 @@ function find(words: readonly string[]): Launched {
   return { launches, transparent: false };
 }
 
-const GIT_HARMLESS = new Set([
-  "--no-pager",
-  "-P",
-  "--no-optional-locks",
-  "--literal-pathspecs",
-  "--no-replace-objects",
-]);
+const GIT_HARMLESS = wordSet("--no-pager -P --no-optional-locks --literal-pathspecs --no-replace-objects");
 const GIT_PLACES = new Set(["-C", "--git-dir", "--work-tree", "--namespace", "--bare", "-p", "--paginate"]);
 const GIT_STEERING = new Set(["-c", "--config-env", "--exec-path"]);
 const GIT_SEPARATE_VALUE = new Set(["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"]);

@@ -2,24 +2,21 @@
 import { beginningOf } from "#base";
 import type { Attributes } from "#engine";
 import { dictOf, typeName } from "../arguments.ts";
-import { type FunctionRow, scripts } from "./definition.ts";
+import { row } from "./definition.ts";
 
 const MAX_ATTRIBUTES = 50;
 const MAX_VALUE_CHARS = 1_000;
 
-export const annotate: FunctionRow = {
-  name: "annotate",
-  params: "attributes?, **more",
-  shown: "attributes={}, **more",
-  audience: scripts,
-  returns: "None",
-  meaning:
-    'Adds attributes to the record: `annotate({"policy.rule": "r1"})` or `annotate(rule="r1")`. Text, number or bool. A hook can also answer `{"action": "annotate", "attributes": {…}}`.',
-  run(args, call) {
+export const annotate = row(
+  "annotate(attributes?, **more)",
+  "None",
+  'Adds attributes to the record: `annotate({"policy.rule": "r1"})` or `annotate(rule="r1")`. Text, number or bool. A hook can also answer `{"action": "annotate", "attributes": {…}}`.',
+  (args, call) => {
     call.parts.annotate(attributesOf({ ...dictOf(args, "attributes"), ...dictOf(args, "more") }));
     return null;
   },
-};
+  { shown: "attributes={}, **more" },
+);
 
 /** Throws for what a record cannot hold. */
 export function attributesOf(given: Readonly<Record<string, unknown>>): Attributes {

@@ -1,18 +1,15 @@
 /** `assert`: a precondition of a script. */
 import { truth } from "#starlark";
-import { type FunctionRow, scripts } from "./definition.ts";
+import { row } from "./definition.ts";
 
 /** `assert(condition, msg)`, which fails the script when the condition does not hold. */
-export const assert: FunctionRow = {
-  name: "assert",
-  params: "condition, msg?",
-  shown: "condition, msg=None",
-  raw: ["condition"],
-  audience: scripts,
-  returns: "None",
-  meaning: "Fails the script with `msg` unless the condition holds.",
-  run(args, _call, host) {
+export const assert = row(
+  "assert(condition, msg?)",
+  "None",
+  "Fails the script with `msg` unless the condition holds.",
+  (args, _call, host) => {
     if (truth(host.values.get("condition") ?? null)) return null;
     throw new Error(args.msg === undefined ? "assertion failed" : `assertion failed: ${String(args.msg)}`);
   },
-};
+  { shown: "condition, msg=None", raw: ["condition"] },
+);

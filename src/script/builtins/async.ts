@@ -3,18 +3,13 @@ import { defined } from "#base";
 import { optionalText, textsOf } from "../arguments.ts";
 import { isFailed, type TaskResult } from "../async-tasks.ts";
 import { nestedCall, resultText } from "../nested-call.ts";
-import { type FunctionRow, type ModuleRow, toolsOnly } from "./definition.ts";
+import { type FunctionRow, type ModuleRow, row, toolsOnly } from "./definition.ts";
 
-const launch: FunctionRow = {
-  name: "launch",
-  params: "name, args?, id?=None, depends_on?=None, timeout_seconds?=None",
-  shown: "name, args={}, id=None, depends_on=[], timeout_seconds=None",
-  effect: true,
-  toolClass: "mutating",
-  returns: "string",
-  meaning:
-    "Begins a call of another tool and gives its id back. It runs when all of `depends_on` (ids, also of calls that are launched later) have ended well; a circle is refused. Policy, hooks and permission hold as for `meta.call_tool`.",
-  async run(args, call) {
+const launch = row(
+  "launch(name, args?, id?=None, depends_on?=None, timeout_seconds?=None)",
+  "string",
+  "Begins a call of another tool and gives its id back. It runs when all of `depends_on` (ids, also of calls that are launched later) have ended well; a circle is refused. Policy, hooks and permission hold as for `meta.call_tool`.",
+  async (args, call) => {
     const run = nestedCall(args, call);
     const id = optionalText(args, "id");
     return call.tasks.launch({
@@ -23,7 +18,8 @@ const launch: FunctionRow = {
       run,
     });
   },
-};
+  { shown: "name, args={}, id=None, depends_on=[], timeout_seconds=None", effect: true, toolClass: "mutating" },
+);
 
 function waiting(name: string, meaning: string, wait: FunctionRow["run"]): FunctionRow {
   return { name, params: "ids", effect: true, toolClass: "mutating", returns: "dict", meaning, run: wait };

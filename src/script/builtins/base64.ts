@@ -1,7 +1,7 @@
 /** `base64`: the standard alphabet, padded. */
 import { bytesOf, textOf } from "../arguments.ts";
 import { decodeText } from "../utf8-text.ts";
-import { everyone, type ModuleRow } from "./definition.ts";
+import { everyone, type ModuleRow, row } from "./definition.ts";
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
@@ -10,23 +10,18 @@ export const base64: ModuleRow = {
   meaning: "Base64",
   audience: everyone,
   functions: [
-    {
-      name: "encode",
-      params: "s",
-      returns: "string",
-      meaning: "The bytes of `s` in base64.",
-      run: (args) => Buffer.from(bytesOf(args, "s")).toString("base64"),
-    },
-    {
-      name: "decode",
-      params: "s",
-      returns: "string",
-      meaning: "The text that was encoded. Fails for what is no base64, or no UTF-8 text inside.",
-      run(args) {
+    row("encode(s)", "string", "The bytes of `s` in base64.", (args) =>
+      Buffer.from(bytesOf(args, "s")).toString("base64"),
+    ),
+    row(
+      "decode(s)",
+      "string",
+      "The text that was encoded. Fails for what is no base64, or no UTF-8 text inside.",
+      (args) => {
         const text = textOf(args, "s");
         if (!BASE64.test(text)) throw new Error("not valid base64");
         return decodeText(Buffer.from(text, "base64"), "the decoded bytes");
       },
-    },
+    ),
   ],
 };

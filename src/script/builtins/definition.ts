@@ -18,7 +18,7 @@ interface Row {
   readonly shown?: string;
   readonly returns: string;
   readonly meaning: string;
-  /** Absent: whoever sees the module. */
+  /** Absent: whoever sees the module; tools and hooks for a function that stands alone. */
   readonly audience?: readonly Audience[];
 }
 
@@ -49,6 +49,18 @@ export interface ModuleRow {
 export const everyone: readonly Audience[] = ["tool", "hook", "condition"];
 export const scripts: readonly Audience[] = ["tool", "hook"];
 export const toolsOnly: readonly Audience[] = ["tool"];
+
+/** A row as it is usually written: `row("get(key, default?=None)", "value", "The value.", (args, call) => …)`. */
+export function row(
+  signature: string,
+  returns: string,
+  meaning: string,
+  run: FunctionRow["run"],
+  more: Omit<FunctionRow, "name" | "params" | "returns" | "meaning" | "run"> = {},
+): FunctionRow {
+  const open = signature.indexOf("(");
+  return { name: signature.slice(0, open), params: signature.slice(open + 1, -1), returns, meaning, run, ...more };
+}
 
 /** The same function under another name that scripts use. */
 export function alias(name: string, of: FunctionRow): FunctionRow {

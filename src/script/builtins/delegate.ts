@@ -1,34 +1,25 @@
 /** `delegate(task, …)`: work handed to another agent by a script, as the tool of that name does it for the model. */
+import { jsonIn } from "#base";
 import { dictOf, isRecord, textOf } from "../arguments.ts";
 import { nested } from "../call-depth.ts";
 import { inputOf, resultText } from "../nested-call.ts";
-import { type FunctionRow, toolsOnly } from "./definition.ts";
+import { row, toolsOnly } from "./definition.ts";
 
-export const delegate: FunctionRow = {
-  name: "delegate",
-  params: 'task, agent?="", **options',
-  shown: 'task, agent="", **options',
-  audience: toolsOnly,
-  effect: true,
-  toolClass: "mutating",
-  returns: "dict",
-  meaning:
-    "Gives a task to a sub-agent and waits: a call of the [tool](tools.md) `delegate`, whose other arguments are the options, through the same policy, hooks and limits. The result has `status` (`ok`, `failed`, `cancelled`, `timeout`), and `result` or `error`.",
-  async run(args, call) {
+export const delegate = row(
+  'delegate(task, agent?="", **options)',
+  "dict",
+  "Gives a task to a sub-agent and waits: a call of the [tool](tools.md) `delegate`, whose other arguments are the options, through the same policy, hooks and limits. The result has `status` (`ok`, `failed`, `cancelled`, `timeout`), and `result` or `error`.",
+  async (args, call) => {
     const agent = textOf(args, "agent");
     const request = { ...dictOf(args, "options"), task: textOf(args, "task"), ...(agent === "" ? {} : { agent }) };
     const text = resultText(await nested(() => call.parts.callTool("delegate", inputOf(request), {})));
     return parsed(text) ?? { status: "failed", error: text };
   },
-};
+  { shown: 'task, agent="", **options', audience: toolsOnly, effect: true, toolClass: "mutating" },
+);
 
 /** A delegation that was refused is told in words. */
 function parsed(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const value = jsonIn(text);
+  return isRecord(value) ? value : undefined;
 }

@@ -1,17 +1,15 @@
-/** `emit(name, payload)`: an event of the project's own, for the record and for hooks on it. */
+/** `emit(name, payload)`: an event of the project's own, for the record and for hooks on it; `events.emit` is the same. */
 import { textOf } from "../arguments.ts";
 import { jsonData } from "../json-data.ts";
-import { type FunctionRow, scripts } from "./definition.ts";
+import { type ModuleRow, row, scripts } from "./definition.ts";
 
 const CUSTOM_EVENT = /^custom\.[a-z0-9_.]{1,100}$/;
 
-export const emit: FunctionRow = {
-  name: "emit",
-  params: "name, payload?=None",
-  audience: scripts,
-  returns: "None",
-  meaning: "Publishes `custom.<name>`; hooks on that event are asked afterwards. The prefix may be left out.",
-  run(args, call) {
+export const emit = row(
+  "emit(name, payload?=None)",
+  "None",
+  "Publishes `custom.<name>`; hooks on that event are asked afterwards. The prefix may be left out.",
+  (args, call) => {
     const written = textOf(args, "name");
     const name = written.startsWith("custom.") ? written : `custom.${written}`;
     if (!CUSTOM_EVENT.test(name)) {
@@ -20,4 +18,11 @@ export const emit: FunctionRow = {
     call.emit(name, jsonData(args.payload));
     return null;
   },
+);
+
+export const events: ModuleRow = {
+  name: "events",
+  meaning: "Events of the project's own",
+  audience: scripts,
+  functions: [{ ...emit, meaning: "The same as `emit`." }],
 };

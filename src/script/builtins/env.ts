@@ -1,19 +1,16 @@
 /** `env(key)`: a variable of the environment, of those on the list. */
 import { textOf } from "../arguments.ts";
-import { type FunctionRow, scripts } from "./definition.ts";
+import { row } from "./definition.ts";
 
 /** Never given, whatever the list says: our own variables, and what looks like a credential. */
 const WITHHELD = /^HARNESS_|KEY|TOKEN|SECRET|PASSW|CREDENTIAL|COOKIE|AUTH/i;
 
-export const env: FunctionRow = {
-  name: "env",
-  params: "key",
-  audience: scripts,
-  returns: "string",
-  meaning:
-    "The variable, or an empty string. Credentials and the program's own variables count as unset: see `secrets.get`.",
-  run(args, call) {
+export const env = row(
+  "env(key)",
+  "string",
+  "The variable, or an empty string. Credentials and the program's own variables count as unset: see `secrets.get`.",
+  (args, call) => {
     const name = textOf(args, "key");
     return WITHHELD.test(name) ? "" : (call.services.env(name) ?? "");
   },
-};
+);

@@ -3,7 +3,7 @@ import { type ProcessSpec, withoutCutEnd } from "#base";
 import { dictOf, isAbsent, optionalNumber, optionalText, revealed, textOf, textsOf } from "../arguments.ts";
 import { signalOf } from "../script-call.ts";
 import { spanMs } from "../time-span.ts";
-import { type Arguments, type ModuleRow, toolsOnly } from "./definition.ts";
+import { type Arguments, type ModuleRow, row, toolsOnly } from "./definition.ts";
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const MAX_STREAM_BYTES = 1024 * 1024;
@@ -16,17 +16,12 @@ export const exec: ModuleRow = {
   meaning: "Programs",
   audience: toolsOnly,
   functions: [
-    {
-      name: "run",
-      params: "cmd, args?, stdin?, timeout_seconds?, env?, cwd?",
-      shown: 'cmd, args=[], stdin="", timeout_seconds=30, env=None, cwd=None',
-      effect: true,
-      toolClass: "mutating",
-      returns: "dict",
-      meaning:
-        "`{stdout, stderr, exit_code, timed_out}`. An exit code other than 0 is no error. An int as third argument is a time limit in " +
+    row(
+      "run(cmd, args?, stdin?, timeout_seconds?, env?, cwd?)",
+      "dict",
+      "`{stdout, stderr, exit_code, timed_out}`. An exit code other than 0 is no error. An int as third argument is a time limit in " +
         "milliseconds. A value of `env` may be a secret. Each stream is cut after 1 MiB.",
-      async run(args, call, host) {
+      async (args, call, host) => {
         const { processes } = call.parts;
         if (processes === undefined) throw new Error("only tools may run programs");
         const streams = { stdout: createKept(), stderr: createKept() };
@@ -43,7 +38,8 @@ export const exec: ModuleRow = {
           timed_out: exit.ended === "timeout",
         };
       },
-    },
+      { shown: 'cmd, args=[], stdin="", timeout_seconds=30, env=None, cwd=None', effect: true, toolClass: "mutating" },
+    ),
   ],
 };
 

@@ -4,7 +4,7 @@ import { dictOf, isAbsent, optionalNumber, revealed, textOf } from "../arguments
 import { jsonText } from "../json-data.ts";
 import { signalOf } from "../script-call.ts";
 import { spanMs } from "../time-span.ts";
-import { type Arguments, type ModuleRow, scripts } from "./definition.ts";
+import { type Arguments, type ModuleRow, row, scripts } from "./definition.ts";
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const MAX_BODY_BYTES = 5 * 1024 * 1024;
@@ -18,23 +18,18 @@ export const http: ModuleRow = {
   meaning: "Requests, within the network policy",
   audience: scripts,
   functions: [
-    {
-      name: "get",
-      params: "url, headers?=None, timeout_seconds?=None",
-      effect: true,
-      toolClass: "sensitive",
-      returns: "dict",
-      meaning: `\`{status, headers, body}\`; names of headers in lower case. A header may be a secret. ${seconds}`,
-      run: async (args, call, host) => answer(await call.parts.web.get(request(args), signalOf(host))),
-    },
-    {
-      name: "post",
-      params: "url, body?=None, headers?=None, timeout_seconds?=None",
-      effect: true,
-      toolClass: "mutating",
-      returns: "dict",
-      meaning: "As `get`. A body that is no string is sent as JSON.",
-      async run(args, call, host) {
+    row(
+      "get(url, headers?=None, timeout_seconds?=None)",
+      "dict",
+      `\`{status, headers, body}\`; names of headers in lower case. A header may be a secret. ${seconds}`,
+      async (args, call, host) => answer(await call.parts.web.get(request(args), signalOf(host))),
+      { effect: true, toolClass: "sensitive" },
+    ),
+    row(
+      "post(url, body?=None, headers?=None, timeout_seconds?=None)",
+      "dict",
+      "As `get`. A body that is no string is sent as JSON.",
+      async (args, call, host) => {
         const { text, type } = bodyOf(args.body);
         const body = Buffer.from(text, "utf8");
         if (body.length > MAX_SENT_BYTES) throw new Error(`at most ${MAX_SENT_BYTES} bytes are sent`);
@@ -43,7 +38,8 @@ export const http: ModuleRow = {
         const post = { ...asked, body, ...(headers && { headers }) };
         return answer(await call.parts.web.post(post, signalOf(host)));
       },
-    },
+      { effect: true, toolClass: "mutating" },
+    ),
   ],
 };
 

@@ -2,7 +2,7 @@
 import { isAbsent } from "../arguments.ts";
 import { jsonText } from "../json-data.ts";
 import type { ScriptCall } from "../script-call.ts";
-import { type Arguments, type FunctionRow, type ModuleRow, scripts } from "./definition.ts";
+import { type Arguments, type FunctionRow, type ModuleRow, row, scripts } from "./definition.ts";
 
 type Level = "info" | "warn" | "error";
 
@@ -27,16 +27,15 @@ export const log: ModuleRow = {
   name: "log",
   meaning: "Lines for people",
   audience: scripts,
-  call: {
-    name: "log",
-    params: "*msg",
-    returns: "None",
-    meaning: "Writes a line: the parts with spaces between them. So does `print`.",
-    run(args, call) {
+  call: row(
+    "log(*msg)",
+    "None",
+    "Writes a line: the parts with spaces between them. So does `print`.",
+    (args, call) => {
       const parts = Array.isArray(args.msg) ? args.msg : [];
       call.log("info", parts.map((part) => (typeof part === "string" ? part : jsonText(part))).join(" "));
       return null;
     },
-  },
+  ),
   functions: [leveled("info"), leveled("warn"), leveled("error")],
 };

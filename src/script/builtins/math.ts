@@ -1,6 +1,6 @@
 /** `math`: numbers. */
 import { numberOf, typeName } from "../arguments.ts";
-import { type Arguments, everyone, type FunctionRow, type ModuleRow } from "./definition.ts";
+import { type Arguments, everyone, type FunctionRow, type ModuleRow, row } from "./definition.ts";
 
 /** An int keeps being one, whatever its size. */
 function magnitude(args: Arguments): number | bigint {
@@ -48,7 +48,7 @@ export const math: ModuleRow = {
   meaning: "Numbers",
   audience: everyone,
   functions: [
-    { name: "abs", params: "x", returns: "number", meaning: "Without its sign; an int stays an int.", run: magnitude },
+    row("abs(x)", "number", "Without its sign; an int stays an int.", magnitude),
     rounded("ceil", "The next int that is not below."),
     rounded("floor", "The next int that is not above."),
     chosen("max", "The larger of two numbers.", (b, a) => b > a),

@@ -3,7 +3,7 @@ import { dictOf, integerOf, optionalText, textOf } from "../arguments.ts";
 import { inputOf, nestedCall, registryOf, resultText } from "../nested-call.ts";
 import { signalOf } from "../script-call.ts";
 import type { MetaKind } from "../services.ts";
-import { type Arguments, alias, type FunctionRow, type ModuleRow, scripts, toolsOnly } from "./definition.ts";
+import { type Arguments, alias, type FunctionRow, type ModuleRow, row, scripts, toolsOnly } from "./definition.ts";
 
 function registering(
   kind: MetaKind,
@@ -68,28 +68,22 @@ export const meta: ModuleRow = {
   meaning: "Tools that know of tools, where `meta.enabled` is set",
   audience: scripts,
   functions: [
-    {
-      name: "list_tools",
-      params: 'pattern?=""',
-      returns: "list",
-      meaning: "`{name, description}` of each tool; with a pattern (`fs.*`) only of those whose name matches.",
-      run: (args, call) =>
-        [...registryOf(call).listTools(optionalText(args, "pattern") ?? "")].map((tool) => ({ ...tool })),
-    },
-    {
-      name: "call_tool",
-      params: "name, args?, timeout_seconds?=None",
-      shown: "name, args={}, timeout_seconds=None",
-      effect: true,
-      toolClass: "mutating",
-      returns: "string",
-      meaning:
-        "The result of another tool, as the model would read it. Policy, hooks and permission hold; a refusal is the text of the result.",
-      async run(args, call) {
+    row(
+      'list_tools(pattern?="")',
+      "list",
+      "`{name, description}` of each tool; with a pattern (`fs.*`) only of those whose name matches.",
+      (args, call) => [...registryOf(call).listTools(optionalText(args, "pattern") ?? "")].map((tool) => ({ ...tool })),
+    ),
+    row(
+      "call_tool(name, args?, timeout_seconds?=None)",
+      "string",
+      "The result of another tool, as the model would read it. Policy, hooks and permission hold; a refusal is the text of the result.",
+      async (args, call) => {
         registryOf(call); // throws where it is not enabled
         return resultText(await nestedCall(args, call)());
       },
-    },
+      { shown: "name, args={}, timeout_seconds=None", effect: true, toolClass: "mutating" },
+    ),
     registerTool,
     registerHook,
     registerAgent,

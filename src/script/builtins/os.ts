@@ -1,38 +1,19 @@
 /** `os`: what kind of machine this is. Nothing here changes the process. */
-import { type ModuleRow, scripts } from "./definition.ts";
+import { type ModuleRow, row, scripts } from "./definition.ts";
 
 export const os: ModuleRow = {
   name: "os",
   meaning: "The machine and the program",
   audience: scripts,
   functions: [
-    {
-      name: "args",
-      params: "",
-      returns: "list",
-      meaning: "The program and the arguments it was started with; empty inside another program.",
-      run: (_args, call) => [...call.services.host.args],
-    },
-    {
-      name: "cwd",
-      params: "",
-      returns: "string",
-      meaning: "The workspace.",
-      run: (_args, call) => call.parts.files.root,
-    },
-    {
-      name: "hostname",
-      params: "",
-      returns: "string",
-      meaning: "Name of the machine.",
-      run: (_args, call) => call.services.host.hostname,
-    },
-    {
-      name: "platform",
-      params: "",
-      returns: "string",
-      meaning: "`linux`, `darwin` or `windows`.",
-      run: (_args, call) => call.services.host.platform,
-    },
+    row(
+      "args()",
+      "list",
+      "The program and the arguments it was started with; empty inside another program.",
+      (_args, call) => [...call.services.host.args],
+    ),
+    row("cwd()", "string", "The workspace.", (_args, call) => call.parts.files.root),
+    row("hostname()", "string", "Name of the machine.", (_args, call) => call.services.host.hostname),
+    row("platform()", "string", "`linux`, `darwin` or `windows`.", (_args, call) => call.services.host.platform),
   ],
 };

@@ -1,16 +1,14 @@
 /** `random(min, max)`: an int from a closed interval, each as likely as the other. */
 import { integerOf } from "../arguments.ts";
-import { type FunctionRow, scripts } from "./definition.ts";
+import { row } from "./definition.ts";
 
 const DRAW_BITS = 64n;
 
-export const random: FunctionRow = {
-  name: "random",
-  params: "min, max",
-  audience: scripts,
-  returns: "int",
-  meaning: "A random int from `min` to `max`, both included. `min` must be below `max`.",
-  run(args, call) {
+export const random = row(
+  "random(min, max)",
+  "int",
+  "A random int from `min` to `max`, both included. `min` must be below `max`.",
+  (args, call) => {
     const [min, max] = [integerOf(args, "min"), integerOf(args, "max")];
     if (min >= max) throw new Error("min must be below max");
     const span = BigInt(max) - BigInt(min) + 1n;
@@ -22,4 +20,4 @@ export const random: FunctionRow = {
       if (draw < limit) return BigInt(min) + (draw % span);
     }
   },
-};
+);

@@ -5,7 +5,7 @@ import type { HostCall } from "#starlark";
 import { textOf } from "../arguments.ts";
 import { allMatches, checkInput, firstMatch, matchAtStart, replaceMatches } from "../patterns.ts";
 import type { ScriptCall } from "../script-call.ts";
-import { type Arguments, alias, everyone, type FunctionRow, type ModuleRow } from "./definition.ts";
+import { type Arguments, alias, everyone, type FunctionRow, type ModuleRow, row } from "./definition.ts";
 
 function searching(
   name: string,
@@ -54,15 +54,14 @@ export const re: ModuleRow = {
     searching("search", "list or None", "As `match`, for the first match anywhere in the text.", firstMatch),
     findAll,
     alias("findall", findAll),
-    {
-      name: "replace",
-      params: "pattern, repl, s",
-      returns: "string",
-      meaning: "The text with every match replaced. `$1` stands for a group, `$$` for a dollar.",
-      run(args, call, host) {
+    row(
+      "replace(pattern, repl, s)",
+      "string",
+      "The text with every match replaced. `$1` stands for a group, `$$` for a dollar.",
+      (args, call, host) => {
         const { pattern, text } = prepared(args, call, host);
         return replaceMatches(pattern, text, textOf(args, "repl"));
       },
-    },
+    ),
   ],
 };

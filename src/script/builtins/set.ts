@@ -1,16 +1,14 @@
 /** `set`: the language's own sets, made and combined by functions. The module can be called as well. */
 import { type HostCall, List, StarlarkSet, type Value } from "#starlark";
-import { everyone, type FunctionRow, type ModuleRow } from "./definition.ts";
+import { everyone, type FunctionRow, type ModuleRow, row } from "./definition.ts";
 
-const make: FunctionRow = {
-  name: "new",
-  params: "items?",
-  shown: "items=[]",
-  raw: ["items"],
-  returns: "set",
-  meaning: "A set of the items.",
-  run: (_args, _call, host) => madeSet(host, host.values.has("items") ? elements(host, "items") : []),
-};
+const make = row(
+  "new(items?)",
+  "set",
+  "A set of the items.",
+  (_args, _call, host) => madeSet(host, host.values.has("items") ? elements(host, "items") : []),
+  { shown: "items=[]", raw: ["items"] },
+);
 
 function elements(host: HostCall, name: string): readonly Value[] {
   return host.iterate(host.values.get(name) ?? null);
@@ -51,30 +49,21 @@ export const set: ModuleRow = {
   call: { ...make, meaning: "As `set.new`." },
   functions: [
     make,
-    {
-      name: "contains",
-      params: "s, item",
-      raw: ["s", "item"],
-      returns: "bool",
-      meaning: "Is the item in the set?",
-      run: (_args, _call, host) => setOf(host, "s").has(host.values.get("item") ?? null, host),
-    },
-    {
-      name: "size",
-      params: "s",
-      raw: ["s"],
-      returns: "int",
-      meaning: "How many items it has.",
-      run: (_args, _call, host) => setOf(host, "s").size,
-    },
-    {
-      name: "values",
-      params: "s",
-      raw: ["s"],
-      returns: "list",
-      meaning: "The items in the order in which they came.",
-      run: (_args, _call, host) => new List(setOf(host, "s").elements()),
-    },
+    row(
+      "contains(s, item)",
+      "bool",
+      "Is the item in the set?",
+      (_args, _call, host) => setOf(host, "s").has(host.values.get("item") ?? null, host),
+      { raw: ["s", "item"] },
+    ),
+    row("size(s)", "int", "How many items it has.", (_args, _call, host) => setOf(host, "s").size, { raw: ["s"] }),
+    row(
+      "values(s)",
+      "list",
+      "The items in the order in which they came.",
+      (_args, _call, host) => new List(setOf(host, "s").elements()),
+      { raw: ["s"] },
+    ),
     combined("union", "What is in `a` or `b`.", (a, b) => [...a.elements(), ...b.elements()]),
     combined("intersect", "What is in both.", (a, b, host) => a.elements().filter((item) => b.has(item, host))),
     combined("diff", "What is in `a` and not in `b`.", (a, b, host) =>

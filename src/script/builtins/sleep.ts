@@ -1,18 +1,15 @@
 /** `sleep(seconds)`: waits, and fails at once when the call is cancelled or out of time. */
 import { numberOf } from "../arguments.ts";
 import { signalOf } from "../script-call.ts";
-import { type FunctionRow, scripts } from "./definition.ts";
+import { row } from "./definition.ts";
 
 const MAX_SECONDS = 3_600;
 
-export const sleep: FunctionRow = {
-  name: "sleep",
-  params: "seconds",
-  audience: scripts,
-  effect: true,
-  returns: "None",
-  meaning: "Waits. Ends with an error when the call is cancelled or its time is up.",
-  async run(args, call, host) {
+export const sleep = row(
+  "sleep(seconds)",
+  "None",
+  "Waits. Ends with an error when the call is cancelled or its time is up.",
+  async (args, call, host) => {
     const seconds = numberOf(args, "seconds");
     if (!(seconds >= 0 && seconds <= MAX_SECONDS)) throw new Error(`seconds must be from 0 to ${MAX_SECONDS}`);
     const signal = signalOf(host);
@@ -20,4 +17,5 @@ export const sleep: FunctionRow = {
     if (signal.aborted) throw new Error("the sleep was cancelled");
     return null;
   },
-};
+  { effect: true },
+);

@@ -1,6 +1,6 @@
 /** `string`: what the methods of strings lack, and some of them as functions. Characters are code points. */
 import { integerOf, textOf, textsOf } from "../arguments.ts";
-import { everyone, type FunctionRow, type ModuleRow } from "./definition.ts";
+import { everyone, type FunctionRow, type ModuleRow, row } from "./definition.ts";
 
 const MAX_WIDTH = 1_000_000;
 /** Characters worked on for one step of the script's account. */
@@ -55,36 +55,28 @@ export const string: ModuleRow = {
     mapped("upper", "In upper case.", (s) => s.toUpperCase()),
     mapped("lower", "In lower case.", (s) => s.toLowerCase()),
     mapped("trim", "Without white space at both ends.", (s) => s.trim()),
-    {
-      name: "split",
-      params: "s, sep",
-      returns: "list",
-      meaning: "The parts between the separators. An empty separator splits into characters.",
-      run(args, _call, host) {
+    row(
+      "split(s, sep)",
+      "list",
+      "The parts between the separators. An empty separator splits into characters.",
+      (args, _call, host) => {
         const [text, separator] = [textOf(args, "s"), textOf(args, "sep")];
         host.charge(text.length / CHARS_PER_STEP);
         host.alloc(text.length);
         return separator === "" ? [...text] : text.split(separator);
       },
-    },
-    {
-      name: "join",
-      params: "parts, sep",
-      returns: "string",
-      meaning: "The parts with the separator between them.",
-      run(args, _call, host) {
-        const [parts, separator] = [textsOf(args, "parts"), textOf(args, "sep")];
-        host.alloc(parts.reduce((sum, part) => sum + part.length + separator.length, 0));
-        return parts.join(separator);
-      },
-    },
-    {
-      name: "truncate",
-      params: 's, n, ellipsis?="…"',
-      returns: "string",
-      meaning: "At most `n` characters, the ellipsis included, which stands at the end when something was cut.",
-      run: (args) => truncated(textOf(args, "s"), integerOf(args, "n"), textOf(args, "ellipsis")),
-    },
+    ),
+    row("join(parts, sep)", "string", "The parts with the separator between them.", (args, _call, host) => {
+      const [parts, separator] = [textsOf(args, "parts"), textOf(args, "sep")];
+      host.alloc(parts.reduce((sum, part) => sum + part.length + separator.length, 0));
+      return parts.join(separator);
+    }),
+    row(
+      'truncate(s, n, ellipsis?="…")',
+      "string",
+      "At most `n` characters, the ellipsis included, which stands at the end when something was cut.",
+      (args) => truncated(textOf(args, "s"), integerOf(args, "n"), textOf(args, "ellipsis")),
+    ),
     padded("pad_left", "Filled up on the left to `width` characters."),
     padded("pad_right", "Filled up on the right to `width` characters."),
   ],

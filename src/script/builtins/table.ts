@@ -1,20 +1,18 @@
 /** Every built-in there is, in the order of the reference, and the names that each kind of script sees. */
 import { builtin, hostModule, type Value } from "#starlark";
 import { scriptCallOf } from "../script-call.ts";
-import { allow } from "./allow.ts";
 import { annotate } from "./annotate.ts";
 import { assert } from "./assert.ts";
 import { async } from "./async.ts";
 import { base64 } from "./base64.ts";
-import { block } from "./block.ts";
 import { cache } from "./cache.ts";
 import { crypto } from "./crypto.ts";
 import { ctx } from "./ctx.ts";
-import { type Audience, everyone, type FunctionRow, type ModuleRow, type NativeRow } from "./definition.ts";
+import { allow, block, modify } from "./decisions.ts";
+import { type Audience, type FunctionRow, type ModuleRow, type NativeRow, scripts } from "./definition.ts";
 import { delegate } from "./delegate.ts";
-import { emit } from "./emit.ts";
+import { emit, events } from "./emit.ts";
 import { env } from "./env.ts";
-import { events } from "./events.ts";
 import { exec } from "./exec.ts";
 import { fs } from "./fs.ts";
 import { hash } from "./hash.ts";
@@ -24,7 +22,6 @@ import { log } from "./log.ts";
 import { math } from "./math.ts";
 import { meta } from "./meta.ts";
 import { metrics } from "./metrics.ts";
-import { modify } from "./modify.ts";
 import { os } from "./os.ts";
 import { random } from "./random.ts";
 import { re } from "./re.ts";
@@ -98,7 +95,7 @@ export function builtinTable(): readonly BuiltinRow[] {
     signature: `${name}(${row.shown ?? shownParameters(row.params)})`,
     returns: row.returns,
     meaning: row.meaning,
-    audience: row.audience ?? module?.audience ?? everyone,
+    audience: row.audience ?? module?.audience ?? scripts,
   });
   return [
     ...modules.flatMap((module) => [
@@ -131,20 +128,17 @@ export function builtinsFor(
     const members: Record<string, Value> = {};
     for (const row of module.functions) {
       if ((row.audience ?? module.audience).includes(audience)) {
-        members[row.name] = rowValue(`${module.name}.${row.name}`, row, options.effects);
+        members[row.name] =
+          "native" in row ? row.native : functionOf(`${module.name}.${row.name}`, row, options.effects);
       }
     }
     const callable = module.call === undefined ? undefined : functionOf(module.name, module.call, options.effects);
     names[module.name] = hostModule(module.name, members, callable);
   }
   for (const row of functions) {
-    if ((row.audience ?? everyone).includes(audience)) names[row.name] = functionOf(row.name, row, options.effects);
+    if ((row.audience ?? scripts).includes(audience)) names[row.name] = functionOf(row.name, row, options.effects);
   }
   return names;
-}
-
-function rowValue(name: string, row: FunctionRow | NativeRow, effects: "real" | "refused"): Value {
-  return "native" in row ? row.native : functionOf(name, row, effects);
 }
 
 function functionOf(name: string, row: FunctionRow, effects: "real" | "refused") {

@@ -1,25 +1,18 @@
 /** `time`: the wall clock. */
-import { everyone, type ModuleRow } from "./definition.ts";
+import { everyone, type ModuleRow, row } from "./definition.ts";
 
 export const time: ModuleRow = {
   name: "time",
   meaning: "The wall clock",
   audience: everyone,
   functions: [
-    {
-      name: "now",
-      params: "",
-      returns: "string",
-      meaning: "The time as RFC 3339 in UTC with nine digits of a second: `2026-01-01T00:00:00.000000000Z`.",
-      run: (_args, call) => timestamp(call.services.clock.now()),
-    },
-    {
-      name: "unix",
-      params: "",
-      returns: "int",
-      meaning: "Seconds since 1970.",
-      run: (_args, call) => Math.floor(call.services.clock.now() / 1000),
-    },
+    row(
+      "now()",
+      "string",
+      "The time as RFC 3339 in UTC with nine digits of a second: `2026-01-01T00:00:00.000000000Z`.",
+      (_args, call) => timestamp(call.services.clock.now()),
+    ),
+    row("unix()", "int", "Seconds since 1970.", (_args, call) => Math.floor(call.services.clock.now() / 1000)),
   ],
 };
 

@@ -1,27 +1,21 @@
 /** `url`: addresses as text. */
 import { beginningOf } from "#base";
 import { textOf } from "../arguments.ts";
-import { everyone, type ModuleRow } from "./definition.ts";
+import { everyone, type ModuleRow, row } from "./definition.ts";
 
 export const url: ModuleRow = {
   name: "url",
   meaning: "Addresses",
   audience: everyone,
   functions: [
-    {
-      name: "encode",
-      params: "s",
-      returns: "string",
-      meaning: "Percent-encoded, so that it can stand in a query or a path.",
-      run: (args) => percentEncoded(textOf(args, "s")),
-    },
-    {
-      name: "parse",
-      params: "rawURL",
-      returns: "dict",
-      meaning:
-        "`{scheme, host, port, path, query, fragment, user}`, all strings; what is absent is empty. Fails for what is no URL.",
-      run(args) {
+    row("encode(s)", "string", "Percent-encoded, so that it can stand in a query or a path.", (args) =>
+      percentEncoded(textOf(args, "s")),
+    ),
+    row(
+      "parse(rawURL)",
+      "dict",
+      "`{scheme, host, port, path, query, fragment, user}`, all strings; what is absent is empty. Fails for what is no URL.",
+      (args) => {
         const text = textOf(args, "rawURL");
         const parsed = URL.parse(text);
         if (parsed === null) throw new Error(`not a URL: ${beginningOf(text, 200)}`);
@@ -35,7 +29,7 @@ export const url: ModuleRow = {
           user: parsed.username,
         };
       },
-    },
+    ),
   ],
 };
 

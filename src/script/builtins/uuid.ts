@@ -1,30 +1,18 @@
 /** `uuid`: identifiers of RFC 9562. */
-import { type ModuleRow, scripts } from "./definition.ts";
+import { type ModuleRow, row, scripts } from "./definition.ts";
 
 export const uuid: ModuleRow = {
   name: "uuid",
   meaning: "Identifiers",
   audience: scripts,
   functions: [
-    {
-      name: "v4",
-      params: "",
-      returns: "string",
-      meaning: "A random UUID.",
-      run: (_args, call) => uuidText(call.services.random.bytes(16), 4),
-    },
-    {
-      name: "v7",
-      params: "",
-      returns: "string",
-      meaning: "A UUID that begins with the time, so that later ones sort after.",
-      run(_args, call) {
-        const bytes = call.services.random.bytes(16);
-        new DataView(bytes.buffer, bytes.byteOffset).setBigUint64(0, BigInt(call.services.clock.now()) << 16n);
-        bytes.set(call.services.random.bytes(2), 6);
-        return uuidText(bytes, 7);
-      },
-    },
+    row("v4()", "string", "A random UUID.", (_args, call) => uuidText(call.services.random.bytes(16), 4)),
+    row("v7()", "string", "A UUID that begins with the time, so that later ones sort after.", (_args, call) => {
+      const bytes = call.services.random.bytes(16);
+      new DataView(bytes.buffer, bytes.byteOffset).setBigUint64(0, BigInt(call.services.clock.now()) << 16n);
+      bytes.set(call.services.random.bytes(2), 6);
+      return uuidText(bytes, 7);
+    }),
   ],
 };
 

@@ -1,6 +1,7 @@
 /** `validate`: is this text well-formed? Each answers with a bool and never fails. */
+import { jsonIn } from "#base";
 import { textOf } from "../arguments.ts";
-import { everyone, type ModuleRow } from "./definition.ts";
+import { everyone, type ModuleRow, row } from "./definition.ts";
 
 const MAX_EMAIL_CHARS = 320;
 const MAX_LOCAL_CHARS = 64;
@@ -12,39 +13,15 @@ export const validate: ModuleRow = {
   meaning: "Is it well-formed?",
   audience: everyone,
   functions: [
-    {
-      name: "email",
-      params: "s",
-      returns: "bool",
-      meaning: "A mail address: `name@example.com`, without a display name.",
-      run: (args) => isEmail(textOf(args, "s")),
-    },
-    {
-      name: "url",
-      params: "s",
-      returns: "bool",
-      meaning: "An absolute URL with scheme and host.",
-      run(args) {
-        const text = textOf(args, "s");
-        const parsed = /\s/.test(text) ? null : URL.parse(text);
-        return parsed !== null && parsed.hostname !== "" && /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
-      },
-    },
-    {
-      name: "json",
-      params: "s",
-      returns: "bool",
-      meaning: "JSON text.",
-      run(args) {
-        try {
-          JSON.parse(textOf(args, "s"));
-          return true;
-        } catch (error) {
-          if (error instanceof SyntaxError) return false;
-          throw error;
-        }
-      },
-    },
+    row("email(s)", "bool", "A mail address: `name@example.com`, without a display name.", (args) =>
+      isEmail(textOf(args, "s")),
+    ),
+    row("url(s)", "bool", "An absolute URL with scheme and host.", (args) => {
+      const text = textOf(args, "s");
+      const parsed = /\s/.test(text) ? null : URL.parse(text);
+      return parsed !== null && parsed.hostname !== "" && /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
+    }),
+    row("json(s)", "bool", "JSON text.", (args) => jsonIn(textOf(args, "s")) !== undefined),
   ],
 };
 

@@ -4,52 +4,16 @@
  */
 import { runtime } from "../runtime.ts";
 
-const keywords = [
-  "break",
-  "case",
-  "catch",
-  "const",
-  "continue",
-  "else",
-  "false",
-  "finally",
-  "for",
-  "function",
-  "if",
-  "instanceof",
-  "let",
-  "new",
-  "null",
-  "return",
-  "throw",
-  "true",
-  "try",
-  "undefined",
-  "while",
-  "yield",
-];
+const keywords = (
+  "break case catch const continue else false finally for function if instanceof let new null return throw true " +
+  "try undefined while yield"
+).split(" ");
 /** Properties of the runtime's own objects. */
-const properties = [
-  "a",
-  "active",
-  "add",
-  "alloc",
-  "defaults",
-  "delete",
-  "depth",
-  "fuel",
-  "g",
-  "has",
-  "j",
-  "length",
-  "maxDepth",
-  "memory",
-  "n",
-  "push",
-  "refuel",
-];
+const properties = "a active add alloc defaults delete depth fuel g has j length maxDepth memory n push refuel".split(
+  " ",
+);
 /** Parameters of the factory and fixed local names. */
-const fixed = ["C", "D", "E", "K", "L", "P", "R", "T", "e", "o", "p", "q", "x", "top", "all"];
+const fixed = "C D E K L P R T e o p q x top all".split(" ");
 
 const words: ReadonlySet<string> = new Set([...keywords, ...properties, ...fixed, ...Object.keys(runtime)]);
 const numbered = /^[a-z][0-9]+$/;

@@ -6,7 +6,7 @@ import { isInt } from "../values/integers.ts";
 import { quote } from "../values/quote.ts";
 import { prefixed } from "../values/subscript.ts";
 import { elementsOf } from "../values/truth.ts";
-import { Builtin, Fn, type Keyword, Module, typeOf, type Value } from "../values/values.ts";
+import { Builtin, Fn, type Impl, type Keyword, type Method, Module, typeOf, type Value } from "../values/values.ts";
 
 /** Positional arguments only, between min and max of them. */
 export function positional(
@@ -20,6 +20,21 @@ export function positional(
   const n = args.length;
   if (n < min) throw fault(`${fn}: got ${n} arguments, want ${min < max ? "at least " : ""}${min}`);
   if (n > max) throw fault(`${fn}: got ${n} arguments, want ${max > min ? "at most " : ""}${max}`);
+}
+
+/** A method of positional arguments only, between min and max of them; `fast` is how it takes exactly none or one. */
+export function method(
+  name: string,
+  min: number,
+  max: number,
+  run: (t: Thread, recv: Value, args: readonly Value[]) => Value,
+  fast: Pick<Method, "f0" | "f1"> = {},
+): Method {
+  const impl: Impl = (t, recv, args, kwargs) => {
+    positional(name, args, kwargs, min, max);
+    return run(t, recv, args);
+  };
+  return { name, impl, ...fast };
 }
 
 /**

@@ -6,7 +6,7 @@ import { Dict } from "../values/dict.ts";
 import { ELEMENT_BYTES, mergeInto } from "../values/operators.ts";
 import { elementsOf, lengthOf } from "../values/truth.ts";
 import { type Keyword, List, type Method, Tuple, typeOf, type Value } from "../values/values.ts";
-import { naming, positional } from "./arguments.ts";
+import { method, naming } from "./arguments.ts";
 
 function self(v: Value): Dict {
   if (!(v instanceof Dict)) throw new TypeError("receiver is not a dict");
@@ -61,72 +61,44 @@ function items(t: Thread, recv: Value): Value {
 }
 
 export const dictMethods: readonly Method[] = [
-  {
-    name: "clear",
-    impl(_t, recv, args, kwargs) {
-      positional("clear", args, kwargs, 0, 0);
-      self(recv).clear();
-      return null;
-    },
-  },
-  {
-    name: "get",
-    f1: get,
-    impl(t, recv, args, kwargs) {
-      positional("get", args, kwargs, 1, 2);
+  method("clear", 0, 0, (_t, recv) => {
+    self(recv).clear();
+    return null;
+  }),
+  method(
+    "get",
+    1,
+    2,
+    (t, recv, args) => {
       const v = naming("get", () => self(recv).get(args[0]!, t));
       return v === undefined ? (args[1] ?? null) : v;
     },
-  },
-  {
-    name: "items",
-    f0: items,
-    impl(t, recv, args, kwargs) {
-      positional("items", args, kwargs, 0, 0);
-      return items(t, recv);
-    },
-  },
-  {
-    name: "keys",
-    impl(t, recv, args, kwargs) {
-      positional("keys", args, kwargs, 0, 0);
-      return newList(t, self(recv).keys());
-    },
-  },
-  {
-    name: "pop",
-    impl(t, recv, args, kwargs) {
-      positional("pop", args, kwargs, 1, 2);
-      const v = naming("pop", () => self(recv).delete(args[0]!, t));
-      if (v !== undefined) return v;
-      if (args[1] !== undefined) return args[1];
-      throw fault("pop: missing key");
-    },
-  },
-  {
-    name: "popitem",
-    impl(t, recv, args, kwargs) {
-      positional("popitem", args, kwargs, 0, 0);
-      const dict = self(recv);
-      const key = dict.firstKey();
-      if (key === undefined) throw fault("popitem: empty dict");
-      const value = naming("popitem", () => dict.delete(key, t));
-      return new Tuple([key, value ?? null]);
-    },
-  },
-  {
-    name: "setdefault",
-    impl(t, recv, args, kwargs) {
-      positional("setdefault", args, kwargs, 1, 2);
-      const dict = self(recv);
-      const key = args[0]!;
-      const old = naming("setdefault", () => dict.get(key, t));
-      if (old !== undefined) return old;
-      const value = args[1] ?? null;
-      t.alloc(naming("setdefault", () => dict.set(key, value, t)));
-      return value;
-    },
-  },
+    { f1: get },
+  ),
+  method("items", 0, 0, (t, recv) => items(t, recv), { f0: items }),
+  method("keys", 0, 0, (t, recv) => newList(t, self(recv).keys())),
+  method("pop", 1, 2, (t, recv, args) => {
+    const v = naming("pop", () => self(recv).delete(args[0]!, t));
+    if (v !== undefined) return v;
+    if (args[1] !== undefined) return args[1];
+    throw fault("pop: missing key");
+  }),
+  method("popitem", 0, 0, (t, recv) => {
+    const dict = self(recv);
+    const key = dict.firstKey();
+    if (key === undefined) throw fault("popitem: empty dict");
+    const value = naming("popitem", () => dict.delete(key, t));
+    return new Tuple([key, value ?? null]);
+  }),
+  method("setdefault", 1, 2, (t, recv, args) => {
+    const dict = self(recv);
+    const key = args[0]!;
+    const old = naming("setdefault", () => dict.get(key, t));
+    if (old !== undefined) return old;
+    const value = args[1] ?? null;
+    t.alloc(naming("setdefault", () => dict.set(key, value, t)));
+    return value;
+  }),
   {
     name: "update",
     impl(t, recv, args, kwargs) {
@@ -135,11 +107,5 @@ export const dictMethods: readonly Method[] = [
       return null;
     },
   },
-  {
-    name: "values",
-    impl(t, recv, args, kwargs) {
-      positional("values", args, kwargs, 0, 0);
-      return newList(t, self(recv).values());
-    },
-  },
+  method("values", 0, 0, (t, recv) => newList(t, self(recv).values())),
 ];

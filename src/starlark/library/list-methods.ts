@@ -6,7 +6,7 @@ import { eq } from "../values/compare.ts";
 import { ELEMENT_BYTES } from "../values/operators.ts";
 import { checkMutable, indices, outOfRange } from "../values/subscript.ts";
 import { List, type Method, type Value } from "../values/values.ts";
-import { naming, positional, wantCount, wantInt, wantIterable } from "./arguments.ts";
+import { method, naming, wantCount, wantInt, wantIterable } from "./arguments.ts";
 
 /** Methods are only ever found through a value of the right type. */
 function self(v: Value): List {
@@ -33,92 +33,61 @@ export function extend(t: Thread, list: List, elements: readonly Value[]): void 
 }
 
 export const listMethods: readonly Method[] = [
-  {
-    name: "append",
-    f1: append,
-    impl(t, recv, args, kwargs) {
-      positional("append", args, kwargs, 1, 1);
-      return append(t, recv, args[0]!);
-    },
-  },
-  {
-    name: "clear",
-    impl(_t, recv, args, kwargs) {
-      positional("clear", args, kwargs, 0, 0);
-      const list = self(recv);
-      naming("clear", () => checkMutable(list, "clear"));
-      list.a = [];
-      return null;
-    },
-  },
-  {
-    name: "extend",
-    impl(t, recv, args, kwargs) {
-      const list = self(recv);
-      positional("extend", args, kwargs, 1, 1);
-      const elements = wantIterable(t, "extend", 1, args[0]);
-      naming("extend", () => checkMutable(list, "extend"));
-      extend(t, list, elements);
-      return null;
-    },
-  },
-  {
-    name: "index",
-    impl(t, recv, args, kwargs) {
-      positional("index", args, kwargs, 1, 3);
-      const { a } = self(recv);
-      const [start, end] = naming("index", () => indices(args[1], args[2], a.length));
-      for (let i = start; i < end; i++) {
-        if (--t.fuel < 0) t.refuel();
-        if (naming("index", () => eq(t, a[i]!, args[0]!))) return i;
+  method("append", 1, 1, (t, recv, args) => append(t, recv, args[0]!), { f1: append }),
+  method("clear", 0, 0, (_t, recv) => {
+    const list = self(recv);
+    naming("clear", () => checkMutable(list, "clear"));
+    list.a = [];
+    return null;
+  }),
+  method("extend", 1, 1, (t, recv, args) => {
+    const list = self(recv);
+    const elements = wantIterable(t, "extend", 1, args[0]);
+    naming("extend", () => checkMutable(list, "extend"));
+    extend(t, list, elements);
+    return null;
+  }),
+  method("index", 1, 3, (t, recv, args) => {
+    const { a } = self(recv);
+    const [start, end] = naming("index", () => indices(args[1], args[2], a.length));
+    for (let i = start; i < end; i++) {
+      if (--t.fuel < 0) t.refuel();
+      if (naming("index", () => eq(t, a[i]!, args[0]!))) return i;
+    }
+    throw fault("index: value not in list");
+  }),
+  method("insert", 2, 2, (t, recv, args) => {
+    const list = self(recv);
+    const index = wantCount("insert", 1, args[0]!);
+    naming("insert", () => checkMutable(list, "insert into"));
+    t.alloc(ELEMENT_BYTES);
+    t.charge(list.a.length >> 6);
+    const at = index < 0 ? Math.max(0, index + list.a.length) : index;
+    list.a.splice(at, 0, args[1]!);
+    return null;
+  }),
+  method("pop", 0, 1, (t, recv, args) => {
+    const list = self(recv);
+    const n = list.a.length;
+    const index = args[0] === undefined ? n - 1 : wantInt("pop", 1, args[0]);
+    const at = Number(index) < 0 ? Number(index) + n : Number(index);
+    if (at < 0 || at >= n) throw fault(`pop: ${outOfRange(index, n, list).message}`);
+    naming("pop", () => checkMutable(list, "pop from"));
+    if (at === n - 1) return list.a.pop() ?? null;
+    t.charge(n >> 6);
+    return list.a.splice(at, 1)[0] ?? null;
+  }),
+  method("remove", 1, 1, (t, recv, args) => {
+    const list = self(recv);
+    naming("remove", () => checkMutable(list, "remove from"));
+    for (let i = 0; i < list.a.length; i++) {
+      if (--t.fuel < 0) t.refuel();
+      if (naming("remove", () => eq(t, list.a[i]!, args[0]!))) {
+        t.charge(list.a.length >> 6);
+        list.a.splice(i, 1);
+        return null;
       }
-      throw fault("index: value not in list");
-    },
-  },
-  {
-    name: "insert",
-    impl(t, recv, args, kwargs) {
-      positional("insert", args, kwargs, 2, 2);
-      const list = self(recv);
-      const index = wantCount("insert", 1, args[0]!);
-      naming("insert", () => checkMutable(list, "insert into"));
-      t.alloc(ELEMENT_BYTES);
-      t.charge(list.a.length >> 6);
-      const at = index < 0 ? Math.max(0, index + list.a.length) : index;
-      list.a.splice(at, 0, args[1]!);
-      return null;
-    },
-  },
-  {
-    name: "pop",
-    impl(t, recv, args, kwargs) {
-      positional("pop", args, kwargs, 0, 1);
-      const list = self(recv);
-      const n = list.a.length;
-      const index = args[0] === undefined ? n - 1 : wantInt("pop", 1, args[0]);
-      const at = Number(index) < 0 ? Number(index) + n : Number(index);
-      if (at < 0 || at >= n) throw fault(`pop: ${outOfRange(index, n, list).message}`);
-      naming("pop", () => checkMutable(list, "pop from"));
-      if (at === n - 1) return list.a.pop() ?? null;
-      t.charge(n >> 6);
-      return list.a.splice(at, 1)[0] ?? null;
-    },
-  },
-  {
-    name: "remove",
-    impl(t, recv, args, kwargs) {
-      positional("remove", args, kwargs, 1, 1);
-      const list = self(recv);
-      naming("remove", () => checkMutable(list, "remove from"));
-      for (let i = 0; i < list.a.length; i++) {
-        if (--t.fuel < 0) t.refuel();
-        if (naming("remove", () => eq(t, list.a[i]!, args[0]!))) {
-          t.charge(list.a.length >> 6);
-          list.a.splice(i, 1);
-          return null;
-        }
-      }
-      throw fault("remove: element not found");
-    },
-  },
+    }
+    throw fault("remove: element not found");
+  }),
 ];

@@ -6,7 +6,7 @@ import { StarlarkSet } from "../values/dict.ts";
 import { newSet } from "../values/operators.ts";
 import { elementsOf } from "../values/truth.ts";
 import { type Impl, type Keyword, type Method, typeOf, type Value } from "../values/values.ts";
-import { naming, positional, wantIterable } from "./arguments.ts";
+import { method, naming, positional, wantIterable } from "./arguments.ts";
 
 /** No limit to the number of arguments. */
 const ANY = Number.MAX_SAFE_INTEGER;
@@ -123,38 +123,23 @@ function asking(
 }
 
 export const setMethods: readonly Method[] = [
-  {
-    name: "add",
-    f1: add,
-    impl(t, recv, args, kwargs) {
-      positional("add", args, kwargs, 1, 1);
-      return add(t, recv, args[0]!);
-    },
-  },
-  {
-    name: "clear",
-    impl(_t, recv, args, kwargs) {
-      positional("clear", args, kwargs, 0, 0);
-      naming("clear", () => self(recv).clear());
-      return null;
-    },
-  },
+  method("add", 1, 1, (t, recv, args) => add(t, recv, args[0]!), { f1: add }),
+  method("clear", 0, 0, (_t, recv) => {
+    naming("clear", () => self(recv).clear());
+    return null;
+  }),
   combining("difference", [0, ANY], outside),
   updating("difference_update", [0, ANY], "delete from", (t, set, other) => {
     for (const x of other.elements()) set.delete(x, t);
   }),
-  {
-    name: "discard",
-    impl(t, recv, args, kwargs) {
-      positional("discard", args, kwargs, 1, 1);
-      const set = self(recv);
-      naming("discard", () => {
-        set.checkMutable("delete from");
-        if (set.has(args[0]!, t)) set.delete(args[0]!, t);
-      });
-      return null;
-    },
-  },
+  method("discard", 1, 1, (t, recv, args) => {
+    const set = self(recv);
+    naming("discard", () => {
+      set.checkMutable("delete from");
+      if (set.has(args[0]!, t)) set.delete(args[0]!, t);
+    });
+    return null;
+  }),
   combining("intersection", [0, ANY], common),
   updating("intersection_update", [0, ANY], "delete from", (t, set, other) => {
     for (const x of set.elements()) if (!other.has(x, t)) set.delete(x, t);
@@ -162,25 +147,17 @@ export const setMethods: readonly Method[] = [
   asking("isdisjoint", 0, (t, set, other) => !other.some((x) => set.has(x, t))),
   asking("issubset", 0, hasAll),
   asking("issuperset", 0, (t, set, other) => other.every((x) => set.has(x, t))),
-  {
-    name: "pop",
-    impl(t, recv, args, kwargs) {
-      positional("pop", args, kwargs, 0, 0);
-      const set = self(recv);
-      const first = set.first();
-      if (first === undefined) throw fault("pop: empty set");
-      naming("pop", () => set.delete(first, t));
-      return first;
-    },
-  },
-  {
-    name: "remove",
-    impl(t, recv, args, kwargs) {
-      positional("remove", args, kwargs, 1, 1);
-      if (!naming("remove", () => self(recv).delete(args[0]!, t))) throw fault("remove: missing key");
-      return null;
-    },
-  },
+  method("pop", 0, 0, (t, recv) => {
+    const set = self(recv);
+    const first = set.first();
+    if (first === undefined) throw fault("pop: empty set");
+    naming("pop", () => set.delete(first, t));
+    return first;
+  }),
+  method("remove", 1, 1, (t, recv, args) => {
+    if (!naming("remove", () => self(recv).delete(args[0]!, t))) throw fault("remove: missing key");
+    return null;
+  }),
   combining("symmetric_difference", [0, 1], (t, set, others) => symmetric(t, set, others[0] ?? [])),
   updating("symmetric_difference_update", [1, 1], "insert into", (t, set, other) => {
     const result = symmetric(t, set, other.elements());

@@ -7,7 +7,7 @@ import { ELEMENT_BYTES } from "../values/operators.ts";
 import { indices } from "../values/subscript.ts";
 import { everyRune, isAscii } from "../values/utf8.ts";
 import { Bytes, List, type Method, StringView, Tuple, typeOf, type Value } from "../values/values.ts";
-import { naming, positional, wantBool, wantCount, wantIterable, wantString } from "./arguments.ts";
+import { method, naming, wantBool, wantCount, wantIterable, wantString } from "./arguments.ts";
 import { formatBraces } from "./brace-format.ts";
 import { countOf, replace, rsplitSpace, splitOn, splitSpace, strip } from "./string-split.ts";
 
@@ -31,14 +31,7 @@ function plain(name: string, f: (t: Thread, s: string) => Value): Method {
     scan(t, s);
     return f(t, s);
   };
-  return {
-    name,
-    f0,
-    impl(t, recv, args, kwargs) {
-      positional(name, args, kwargs, 0, 0);
-      return f0(t, recv);
-    },
-  };
+  return method(name, 0, 0, (t, recv) => f0(t, recv), { f0 });
 }
 
 function mapping(name: string, f: (s: string) => string): Method {
@@ -87,21 +80,17 @@ function titleCase(s: string): string {
 
 /** find, index, rfind and rindex. */
 function finding(name: string, last: boolean, mustFind: boolean): Method {
-  return {
-    name,
-    impl(t, recv, args, kwargs) {
-      positional(name, args, kwargs, 1, 3);
-      const sub = wantString(name, 1, args[0]);
-      const s = self(recv);
-      scan(t, s);
-      const [start, end] = naming(name, () => indices(args[1], args[2], s.length));
-      const part = start < end ? s.slice(start, end) : "";
-      const i = last ? part.lastIndexOf(sub) : part.indexOf(sub);
-      if (i >= 0) return i + start;
-      if (mustFind) throw fault(`${name}: substring not found`);
-      return -1;
-    },
-  };
+  return method(name, 1, 3, (t, recv, args) => {
+    const sub = wantString(name, 1, args[0]);
+    const s = self(recv);
+    scan(t, s);
+    const [start, end] = naming(name, () => indices(args[1], args[2], s.length));
+    const part = start < end ? s.slice(start, end) : "";
+    const i = last ? part.lastIndexOf(sub) : part.indexOf(sub);
+    if (i >= 0) return i + start;
+    if (mustFind) throw fault(`${name}: substring not found`);
+    return -1;
+  });
 }
 
 function affix(name: "startswith" | "endswith"): Method {
@@ -118,16 +107,17 @@ function affix(name: "startswith" | "endswith"): Method {
       return has(s, e);
     });
   };
-  return {
+  return method(
     name,
-    f1: (t, recv, x) => test(t, self(recv), x),
-    impl(t, recv, args, kwargs) {
-      positional(name, args, kwargs, 1, 3);
+    1,
+    3,
+    (t, recv, args) => {
       const s = self(recv);
       const [start, end] = naming(name, () => indices(args[1], args[2], s.length));
       return test(t, s.slice(start, Math.max(start, end)), args[0]!);
     },
-  };
+    { f1: (t, recv, x) => test(t, self(recv), x) },
+  );
 }
 
 function stripping(name: string, left: boolean, right: boolean): Method {
@@ -138,14 +128,13 @@ function stripping(name: string, left: boolean, right: boolean): Method {
     t.charge(((s.length - stripped.length) >> 3) + (chars.length >> 4));
     return stripped;
   };
-  return {
+  return method(
     name,
-    f0: (t, recv) => run(t, recv, ""),
-    impl(t, recv, args, kwargs) {
-      positional(name, args, kwargs, 0, 1);
-      return run(t, recv, args[0] === undefined ? "" : wantString(name, 1, args[0]));
-    },
-  };
+    0,
+    1,
+    (t, recv, args) => run(t, recv, args[0] === undefined ? "" : wantString(name, 1, args[0])),
+    { f0: (t, recv) => run(t, recv, "") },
+  );
 }
 
 function strings(t: Thread, parts: string[]): List {
@@ -156,64 +145,46 @@ function strings(t: Thread, parts: string[]): List {
 
 function splitting(name: "split" | "rsplit"): Method {
   const right = name === "rsplit";
-  return {
-    name,
-    impl(t, recv, args, kwargs) {
-      positional(name, args, kwargs, 0, 2);
-      const s = self(recv);
-      const separator = args[0] ?? null;
-      const max = args[1] === undefined ? -1 : wantCount(name, 2, args[1]);
-      t.charge(s.length >> 3);
-      t.alloc(s.length);
-      if (separator === null) return strings(t, right && max >= 0 ? rsplitSpace(s, max) : splitSpace(s, max));
-      if (typeof separator !== "string") {
-        throw fault(`split: got ${typeOf(separator)} for separator, want string`);
-      }
-      if (separator === "") throw fault("split: empty separator");
-      return strings(t, splitOn(s, separator, max, right));
-    },
-  };
+  return method(name, 0, 2, (t, recv, args) => {
+    const s = self(recv);
+    const separator = args[0] ?? null;
+    const max = args[1] === undefined ? -1 : wantCount(name, 2, args[1]);
+    t.charge(s.length >> 3);
+    t.alloc(s.length);
+    if (separator === null) return strings(t, right && max >= 0 ? rsplitSpace(s, max) : splitSpace(s, max));
+    if (typeof separator !== "string") {
+      throw fault(`split: got ${typeOf(separator)} for separator, want string`);
+    }
+    if (separator === "") throw fault("split: empty separator");
+    return strings(t, splitOn(s, separator, max, right));
+  });
 }
 
 function partitioning(name: "partition" | "rpartition"): Method {
-  return {
-    name,
-    impl(t, recv, args, kwargs) {
-      positional(name, args, kwargs, 1, 1);
-      const separator = wantString(name, 1, args[0]);
-      const s = self(recv);
-      scan(t, s);
-      t.alloc(128);
-      if (separator === "") throw fault(`${name}: empty separator`);
-      const i = name === "partition" ? s.indexOf(separator) : s.lastIndexOf(separator);
-      if (i < 0) return new Tuple(name === "partition" ? [s, "", ""] : ["", "", s]);
-      return new Tuple([s.slice(0, i), separator, s.slice(i + separator.length)]);
-    },
-  };
+  return method(name, 1, 1, (t, recv, args) => {
+    const separator = wantString(name, 1, args[0]);
+    const s = self(recv);
+    scan(t, s);
+    t.alloc(128);
+    if (separator === "") throw fault(`${name}: empty separator`);
+    const i = name === "partition" ? s.indexOf(separator) : s.lastIndexOf(separator);
+    if (i < 0) return new Tuple(name === "partition" ? [s, "", ""] : ["", "", s]);
+    return new Tuple([s.slice(0, i), separator, s.slice(i + separator.length)]);
+  });
 }
 
 /** removeprefix and removesuffix. */
 function removing(name: "removeprefix" | "removesuffix"): Method {
-  return {
-    name,
-    impl(_t, recv, args, kwargs) {
-      positional(name, args, kwargs, 1, 1);
-      const x = wantString(name, 1, args[0]);
-      const s = self(recv);
-      if (name === "removeprefix") return s.startsWith(x) ? s.slice(x.length) : s;
-      return s.endsWith(x) ? s.slice(0, s.length - x.length) : s;
-    },
-  };
+  return method(name, 1, 1, (_t, recv, args) => {
+    const x = wantString(name, 1, args[0]);
+    const s = self(recv);
+    if (name === "removeprefix") return s.startsWith(x) ? s.slice(x.length) : s;
+    return s.endsWith(x) ? s.slice(0, s.length - x.length) : s;
+  });
 }
 
 function view(name: string, unit: "elem" | "codepoint", ords: boolean): Method {
-  return {
-    name,
-    impl(_t, recv, args, kwargs) {
-      positional(name, args, kwargs, 0, 0);
-      return new StringView(self(recv), unit, ords);
-    },
-  };
+  return method(name, 0, 0, (_t, recv) => new StringView(self(recv), unit, ords));
 }
 
 function splitLines(s: string, keepEnds: boolean): string[] {
@@ -227,19 +198,15 @@ export const stringMethods: readonly Method[] = [
   mapping("capitalize", (s) => mapRunes(s, (r, i) => (i === 0 ? titleRune(r) : lowerRune(r)))),
   view("codepoint_ords", "codepoint", true),
   view("codepoints", "codepoint", false),
-  {
-    name: "count",
-    impl(t, recv, args, kwargs) {
-      positional("count", args, kwargs, 1, 3);
-      const sub = wantString("count", 1, args[0]);
-      const s = self(recv);
-      scan(t, s);
-      const [start, end] = naming("count", () => indices(args[1], args[2], s.length));
-      const n = countOf(s.slice(start, Math.max(start, end)), sub);
-      t.charge(n >> 2);
-      return n;
-    },
-  },
+  method("count", 1, 3, (t, recv, args) => {
+    const sub = wantString("count", 1, args[0]);
+    const s = self(recv);
+    scan(t, s);
+    const [start, end] = naming("count", () => indices(args[1], args[2], s.length));
+    const n = countOf(s.slice(start, Math.max(start, end)), sub);
+    t.charge(n >> 2);
+    return n;
+  }),
   view("elem_ords", "elem", true),
   view("elems", "elem", false),
   affix("endswith"),
@@ -259,61 +226,49 @@ export const stringMethods: readonly Method[] = [
     return isTitle(s);
   }),
   plain("isupper", (t, s) => isInCase(t, s, toUpper)),
-  {
-    name: "join",
-    impl(t, recv, args, kwargs) {
-      positional("join", args, kwargs, 1, 1);
-      const s = self(recv);
-      const parts = wantIterable(t, "join", 1, args[0]);
-      let size = 0;
-      for (const x of parts) {
-        if (typeof x !== "string") throw fault(`join: in list, want string, got ${typeOf(x)}`);
-        size += x.length + s.length;
-      }
-      t.allocValue(size);
-      t.charge(size >> 6);
-      return parts.join(s);
-    },
-  },
+  method("join", 1, 1, (t, recv, args) => {
+    const s = self(recv);
+    const parts = wantIterable(t, "join", 1, args[0]);
+    let size = 0;
+    for (const x of parts) {
+      if (typeof x !== "string") throw fault(`join: in list, want string, got ${typeOf(x)}`);
+      size += x.length + s.length;
+    }
+    t.allocValue(size);
+    t.charge(size >> 6);
+    return parts.join(s);
+  }),
   mapping("lower", toLower),
   stripping("lstrip", true, false),
   partitioning("partition"),
   removing("removeprefix"),
   removing("removesuffix"),
-  {
-    name: "replace",
-    impl(t, recv, args, kwargs) {
-      positional("replace", args, kwargs, 2, 3);
-      const old = wantString("replace", 1, args[0]);
-      const by = wantString("replace", 2, args[1]);
-      const max = args[2] === undefined ? -1 : wantCount("replace", 3, args[2]);
-      const s = self(recv);
-      t.charge(s.length >> 4);
-      const found = countOf(s, old);
-      const n = max < 0 ? found : Math.min(found, max);
-      if (n === 0) return s;
-      t.charge(n >> 2);
-      t.allocValue(s.length + n * (by.length - old.length) + 32 * n);
-      return replace(s, old, by, max);
-    },
-  },
+  method("replace", 2, 3, (t, recv, args) => {
+    const old = wantString("replace", 1, args[0]);
+    const by = wantString("replace", 2, args[1]);
+    const max = args[2] === undefined ? -1 : wantCount("replace", 3, args[2]);
+    const s = self(recv);
+    t.charge(s.length >> 4);
+    const found = countOf(s, old);
+    const n = max < 0 ? found : Math.min(found, max);
+    if (n === 0) return s;
+    t.charge(n >> 2);
+    t.allocValue(s.length + n * (by.length - old.length) + 32 * n);
+    return replace(s, old, by, max);
+  }),
   finding("rfind", true, false),
   finding("rindex", true, true),
   partitioning("rpartition"),
   splitting("rsplit"),
   stripping("rstrip", false, true),
   splitting("split"),
-  {
-    name: "splitlines",
-    impl(t, recv, args, kwargs) {
-      positional("splitlines", args, kwargs, 0, 1);
-      const keepEnds = args[0] === undefined ? false : wantBool("splitlines", 1, args[0]);
-      const s = self(recv);
-      t.charge(s.length >> 3);
-      t.alloc(s.length);
-      return strings(t, splitLines(s, keepEnds));
-    },
-  },
+  method("splitlines", 0, 1, (t, recv, args) => {
+    const keepEnds = args[0] === undefined ? false : wantBool("splitlines", 1, args[0]);
+    const s = self(recv);
+    t.charge(s.length >> 3);
+    t.alloc(s.length);
+    return strings(t, splitLines(s, keepEnds));
+  }),
   affix("startswith"),
   stripping("strip", true, true),
   mapping("title", titleCase),
@@ -321,12 +276,8 @@ export const stringMethods: readonly Method[] = [
 ];
 
 export const bytesMethods: readonly Method[] = [
-  {
-    name: "elems",
-    impl(_t, recv, args, kwargs) {
-      positional("elems", args, kwargs, 0, 0);
-      if (!(recv instanceof Bytes)) throw new TypeError("receiver is not bytes");
-      return new StringView(recv.s, "byte", true);
-    },
-  },
+  method("elems", 0, 0, (_t, recv) => {
+    if (!(recv instanceof Bytes)) throw new TypeError("receiver is not bytes");
+    return new StringView(recv.s, "byte", true);
+  }),
 ];

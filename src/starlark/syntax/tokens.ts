@@ -75,22 +75,7 @@ const names = [
 export type Token = (typeof names)[number];
 
 /** Words of Python that scripts may not use as names; `assert` is deliberately free. */
-const reserved = [
-  "as",
-  "class",
-  "del",
-  "except",
-  "finally",
-  "from",
-  "global",
-  "import",
-  "is",
-  "nonlocal",
-  "raise",
-  "try",
-  "with",
-  "yield",
-];
+const reserved = "as class del except finally from global import is nonlocal raise try with yield".split(" ");
 
 const firstWord = names.indexOf("and");
 

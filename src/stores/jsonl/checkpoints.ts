@@ -1,7 +1,7 @@
 /** The signed checkpoints of a session of the JSONL store: lines as in exports, in a file beside the events. */
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { errnoOf } from "#base";
+import { ifThere } from "#base";
 import type { Checkpoint } from "../checkpoint.ts";
 import { evidenceLine, parseMark } from "../evidence-lines.ts";
 import { corrupt, readRange } from "./file.ts";
@@ -70,13 +70,8 @@ function checkpointOf(line: string, path: string, where: string): Checkpoint {
 
 /** The last bytes of the file, or all of it. */
 function readEnd(path: string): { readonly bytes: Buffer; readonly from: number; readonly isWhole: boolean } {
-  let file: number;
-  try {
-    file = openSync(path, "r");
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return { bytes: Buffer.alloc(0), from: 0, isWhole: true };
-    throw error;
-  }
+  const file = ifThere(() => openSync(path, "r"));
+  if (file === undefined) return { bytes: Buffer.alloc(0), from: 0, isWhole: true };
   try {
     const { size } = fstatSync(file);
     const from = Math.max(0, size - END_BYTES);
@@ -91,10 +86,5 @@ function wholeLines(path: string): string[] {
 }
 
 function readBytes(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return Buffer.alloc(0);
-    throw error;
-  }
+  return ifThere(() => readFileSync(path)) ?? Buffer.alloc(0);
 }

@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { defined, errnoOf, isRecord } from "#base";
+import { defined, errnoOf, isRecord, jsonIn } from "#base";
 import { ReasonError, SessionId } from "#protocol";
 import { makeFolder, syncFolder, writePrivateFile } from "#world";
 import { readSessionFields, type StoredMeta } from "../session-fields.ts";
@@ -102,12 +102,8 @@ export function readMeta(folder: string): StoredMeta | undefined {
     if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return undefined;
     throw error;
   }
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw corrupt(path, "it is not JSON.");
-  }
+  const value = jsonIn(text);
+  if (value === undefined) throw corrupt(path, "it is not JSON.");
   return checkMeta(value, path);
 }
 

@@ -18,8 +18,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createManualClock } from "../../../test/fakes/manual-clock.ts";
 import { createRng, newSigningKey, sampleDrafts, writeTurns } from "../../../test/fakes/tampering.ts";
+import { append, killWriter, NOW, newSession, sessionId, textDraft } from "../../../test/store-suite.ts";
 import type { ArchiveStore } from "../archive.ts";
-import { append, killWriter, NOW, newSession, sessionId, textDraft } from "../store-suite.ts";
 import { verifyEvidence } from "../verify.ts";
 import { openJsonlStore } from "./store.ts";
 
