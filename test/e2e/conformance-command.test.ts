@@ -127,13 +127,13 @@ test("says why nothing could be tried", async () => {
   home.put("token", "t");
   const other = home.put("other.yaml", "name: other\nrules: []\notherwise: [{ text: Something else. }]\n");
   const cases: readonly (readonly [readonly string[], string])[] = [
-    [[], "name what to try"],
+    [[], "name the server to test"],
     [["--against", "ftp://somewhere"], "write http://HOST:PORT, unix:///PATH or stdio://COMMAND"],
     [["--against", "unix:///nowhere/c.sock"], "the target cannot be reached"],
     [["--against", "stdio://exit 3"], "the target cannot be reached"],
     [["--against", "stdio://true", "--only", "nothing"], "there is no such requirement"],
     [["--against", "unix:///nowhere", "--token-file", "none"], "no such file"],
-    [["--against", "http://192.0.2.1:80", "--token-file", "token"], "a token goes to this machine only"],
+    [["--against", "http://192.0.2.1:80", "--token-file", "token"], "sends a token only to this machine"],
     [["--against", "unix:///nowhere", "--lan", "http://here:1"], "--lan http://here:1: write https://HOST:PORT"],
     [["--against", "unix:///nowhere", "--lan", "https://here:99999"], "write https://HOST:PORT"],
     [["--against", "unix:///nowhere", "--lan-ca", "token"], "name it with --lan"],
