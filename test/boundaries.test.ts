@@ -160,7 +160,7 @@ describe("packages", () => {
   >;
   const declared = { ...manifest.dependencies, ...manifest.devDependencies };
 
-  // That those outside the bundle are installed with it is seen in e2e/installed.test.ts.
+  // That those outside the bundle are installed with it is seen in campaigns/installed.test.ts.
   test("that the product imports are declared", () => {
     const undeclared = productSources.flatMap(({ path, imports }) =>
       imports

@@ -10,7 +10,7 @@ const examples = resolve(import.meta.dirname, "..", "examples");
 
 test("embed: a tool of the program, a handler, one prompt", async () => {
   const run = await promisify(execFile)(process.execPath, [join(examples, "embed", "main.ts")], {
-    env: { PATH: process.env.PATH },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
   });
   expect(run).toEqual({
     stdout: [

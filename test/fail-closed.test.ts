@@ -1,6 +1,6 @@
 /**
- * Guards that fail block: every way to fail on one event, and three ways on each of the others. `test/campaigns` has the whole
- * matrix. The same hooks on events that guard nothing only warn, and `on_error` turns either around.
+ * Guards that fail block: every way to fail on one event, three ways on each of the others, and one way below a delegate.
+ * `test/campaigns` has the whole matrix. The same hooks on events that guard nothing only warn, and `on_error` turns either around.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,11 @@ import { createProjectRig } from "./fakes/project-rig.ts";
 
 const WAYS = new Set(["raises", "returns nothing", "has a when: that raises"]);
 
-testFailClosed((event, way) => event === "tool.pre" || WAYS.has(way));
+const BELOW = new Set(["tool.pre", "delegate.pre"]);
+
+testFailClosed((event, way, depth) =>
+  depth === 0 ? event === "tool.pre" || WAYS.has(way) : BELOW.has(event) && way === "raises",
+);
 
 describe("events that guard nothing", () => {
   const informed = ["session.start", "turn.end", "agent.stop", "tool.post", "completion.post"] as const;

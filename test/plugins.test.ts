@@ -1,9 +1,6 @@
-/** Plugins of `config.toml` through the real program: pinned by hash, from nowhere else, and governed in what they register. */
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { promisify } from "node:util";
+import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type Plugin, type PluginHook, textOutput } from "#engine";
 import { createHarness } from "../src/embed.ts";
@@ -299,27 +296,4 @@ describe("what a plugin registers", () => {
     await createHarnessRig([], { plugins: [plugin] });
     expect(later).toThrow("while its register runs");
   });
-});
-
-test("the examples of plugins have the types of the package", { timeout: 300_000 }, async () => {
-  const root = resolve(import.meta.dirname, "..");
-  const files = ["release-freeze.mjs", "lines-wire.mjs"].map((name) => join(root, "examples/plugin", name));
-  const options = {
-    extends: join(root, "tsconfig.json"),
-    compilerOptions: {
-      allowJs: true,
-      checkJs: true,
-      typeRoots: [join(root, "node_modules/@types")],
-      paths: {
-        "harness-runtime": [join(root, "src/embed.ts")],
-        "better-sqlite3-multiple-ciphers": [join(root, "node_modules/better-sqlite3-multiple-ciphers/index.d.ts")],
-      },
-    },
-    files,
-    include: [],
-  };
-  const project = cli.put("tsconfig.json", JSON.stringify(options));
-  const tsc = join(root, "node_modules/.bin/tsc");
-  const { stdout } = await promisify(execFile)(tsc, ["-p", project]).catch((error: { stdout: string }) => error);
-  expect(stdout).toBe("");
 });

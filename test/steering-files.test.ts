@@ -289,9 +289,9 @@ describe("reading a secret file", () => {
     await rig.send();
     expect(outcomes(rig)).toEqual([...read.slice(1).map(() => "denied"), "ok"]);
     const texts = rig.of("ToolResult").map(({ content }) => JSON.stringify(content));
-    expect(texts[0]).toContain("--allow 'Read(.env)'");
+    expect(texts[0]).toContain("allow it with the rule Read(.env)");
     expect(texts[5]).toContain("a rule that names the file");
-    expect(texts[7]).toContain("--allow 'Bash(cat .env)'");
+    expect(texts[7]).toContain("allow it with the rule Bash(cat .env)");
   });
 
   test("is covered by a rule that names the file", async () => {

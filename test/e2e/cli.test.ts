@@ -1,7 +1,7 @@
 /** The command line as users and scripts call it: real processes, exit codes, both outputs. */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { parseEvent } from "#protocol/schemas";
@@ -425,6 +425,8 @@ describe("undo", () => {
 
     const planned = await callCli(user, ["undo", "--dry-run"]);
     expect(planned).toMatchObject({ code: 0, out: expect.stringContaining("Would undo turn_") });
+    const agents = join(user.workspace, "..", "agents.txt");
+    renameSync(join(user.workspace, "a.txt"), agents);
     user.put("a.txt", "mine");
     const refused = await callCli(user, ["undo"]);
     expect(refused).toMatchObject({ code: 1, out: "", err: expect.stringContaining("a.txt  has other contents now") });
@@ -442,7 +444,7 @@ describe("undo", () => {
     expect(readFileSync(join(user.workspace, "a.txt"), "utf8")).toBe("mine");
     const again = await callCli(user, ["undo"]);
     expect(again).toMatchObject({ code: 1, err: expect.stringContaining("everything is undone already") });
-    user.put("a.txt", "two");
+    renameSync(agents, join(user.workspace, "a.txt"));
     const redone = await callCli(user, ["redo"]);
     expect(redone).toMatchObject({ code: 0, out: expect.stringContaining("d/new  brought back") });
     const undone = await callCli(user, ["undo"]);

@@ -1,18 +1,12 @@
-/** `harness conformance` as people run it, and a daemon that is killed under it. */
+/** `harness conformance` as people run it; `test/campaigns/conformance-command.test.ts` kills a daemon under it and asks for TLS. */
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { chmodSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { signToken, TOKEN_KEY_PURPOSE, tokenFileText } from "#auth";
-import { httpTarget, type RequirementId, runConformance, type Target } from "#conformance";
-import { deriveKey, machineKey } from "#stores";
-import { createSystemClock } from "#world";
 import { callCli } from "../fakes/cli-call.ts";
-import { type CliHome, createCliHome, finish, runCli } from "../fakes/cli-process.ts";
+import { type CliHome, createCliHome, runCli } from "../fakes/cli-process.ts";
 import { daemonPlace, startDaemonRun } from "../fakes/daemon-run.ts";
 import { launcher } from "../fakes/launcher.ts";
-import { createSelfSignedCertificate } from "../fakes/self-signed-certificate.ts";
-import { sessionId, wholeClaims } from "../fakes/token-claims.ts";
 
 const MODEL = ["-m", "scripted:conformance", "--sandbox", "off"];
 
@@ -31,37 +25,6 @@ async function startDaemon(home: CliHome, ...more: string[]): Promise<Daemon> {
   expect(existsSync(tokenFile)).toBe(true);
   return { socketPath, tokenFile, child, said: said() };
 }
-
-test("what a kill leaves is mended by the next start, over both wires", async () => {
-  const home = createCliHome();
-  let daemon = await startDaemon(home);
-  const { socketPath, tokenFile } = daemon;
-  const clock = createSystemClock();
-  const restart = async (): Promise<void> => {
-    const gone = finish(daemon.child);
-    daemon.child.kill("SIGKILL");
-    await gone;
-    daemon = await startDaemon(home);
-  };
-  const tokens = {
-    // A run of the daemon has a token of its own.
-    get human() {
-      return readFileSync(tokenFile, "utf8").trim();
-    },
-  };
-  const place = { kind: "unix", path: socketPath } as const;
-  const targets = (["rest", "ws"] as const).map(
-    (wire): Target => ({ ...httpTarget(wire, { place, clock, waitMs: 15_000, tokens }), restart }),
-  );
-  const wanted: readonly RequirementId[] = ["stream:restart", "stream:cut-off", "turn:queue-restart"];
-  const { findings } = await runConformance({ targets, clock, only: (id) => wanted.includes(id) });
-  const verdicts = findings.map(({ requirement, wire, verdict, detail }) => ({ requirement, wire, verdict, detail }));
-  expect(verdicts).toEqual(
-    (["rest", "ws"] as const).flatMap((wire) =>
-      wanted.map((requirement) => ({ requirement, wire, verdict: "pass", detail: undefined })),
-    ),
-  );
-});
 
 test("prints findings as JSON and JUnit, with the exit code of the whole", async () => {
   const home = createCliHome();
@@ -98,42 +61,18 @@ test("prints findings as JSON and JUnit, with the exit code of the whole", async
   expect(good.out).not.toContain(readFileSync(tokenFile, "utf8").trim());
 });
 
-test("a token that may mint, and an address in the network, let it ask for the end of tokens and for TLS", async () => {
-  const HARNESS_MACHINE_KEY = "11".repeat(32);
-  const home = createCliHome({ HARNESS_MACHINE_KEY });
-  const key = deriveKey(machineKey({ HARNESS_MACHINE_KEY }), TOKEN_KEY_PURPOSE);
-  const certificate = createSelfSignedCertificate("localhost");
-  home.put("cert.pem", certificate.cert);
-  chmodSync(home.put("key.pem", certificate.key), 0o600);
-  const lan = tokenFileText(signToken(wholeClaims({ jti: "lan", sessions: [sessionId(1)] }), key));
-  chmodSync(home.put("lan.json", lan), 0o400);
-  const minting = home.put("minting", signToken(wholeClaims({ jti: "minting", can_mint: true }), key));
-  const tls = ["--tls-cert", "cert.pem", "--tls-key", "key.pem", "--auth-token-file", "lan.json"];
-  const { socketPath, said } = await startDaemon(home, "--listen", "0.0.0.0:0", ...tls);
-  const [, port = ""] = /0\.0\.0\.0:(\d+) with TLS/.exec(said) ?? [];
-  const { code, out } = await runCli(home, [
-    "conformance",
-    ...["--against", `unix://${socketPath}`, "--token-file", minting, "--wire", "rest", "--json"],
-    ...["--lan", `https://localhost:${port}`, "--lan-ca", "cert.pem"],
-    ...["--only", "auth:expiring", "--only", "auth:drain", "--only", "auth:tls", "--only", "auth:lan-scope"],
-  ]);
-  const { findings } = JSON.parse(out) as { findings: { requirement: string; verdict: string; detail?: string }[] };
-  expect({ code, findings: findings.filter(({ verdict }) => verdict !== "pass") }).toEqual({ code: 0, findings: [] });
-  expect(findings).toHaveLength(4);
-});
-
 test("says why nothing could be tried", async () => {
   const home = createCliHome();
   home.put("token", "t");
   const other = home.put("other.yaml", "name: other\nrules: []\notherwise: [{ text: Something else. }]\n");
   const cases: readonly (readonly [readonly string[], string])[] = [
-    [[], "name what to try"],
+    [[], "name the server to test"],
     [["--against", "ftp://somewhere"], "write http://HOST:PORT, unix:///PATH or stdio://COMMAND"],
     [["--against", "unix:///nowhere/c.sock"], "the target cannot be reached"],
     [["--against", "stdio://exit 3"], "the target cannot be reached"],
     [["--against", "stdio://true", "--only", "nothing"], "there is no such requirement"],
     [["--against", "unix:///nowhere", "--token-file", "none"], "no such file"],
-    [["--against", "http://192.0.2.1:80", "--token-file", "token"], "a token goes to this machine only"],
+    [["--against", "http://192.0.2.1:80", "--token-file", "token"], "sends a token only to this machine"],
     [["--against", "unix:///nowhere", "--lan", "http://here:1"], "--lan http://here:1: write https://HOST:PORT"],
     [["--against", "unix:///nowhere", "--lan", "https://here:99999"], "write https://HOST:PORT"],
     [["--against", "unix:///nowhere", "--lan-ca", "token"], "name it with --lan"],

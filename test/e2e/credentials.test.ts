@@ -31,7 +31,10 @@ describe("harness creds", () => {
     };
     expect(await run(["creds", "list"])).toMatchObject({ code: 0, out: expect.stringContaining("No key is stored") });
     const added = await run(["creds", "add", "openai", "--host", vendor.url, "--json"], `${SECRET}\n`);
-    expect(added).toMatchObject({ code: 0, err: expect.stringContaining("machine.key: whoever reads both files") });
+    expect(added).toMatchObject({
+      code: 0,
+      err: expect.stringContaining("machine.key, so anybody who can read both files"),
+    });
     expect(JSON.parse(added.out)).toMatchObject({ provider: "openai", name: "default", hosts: [vendor.url] });
     expect(statSync(credentialFile(home)).mode & 0o777).toBe(0o600);
     expect(readFileSync(credentialFile(home), "utf8")).not.toContain(SECRET);
@@ -114,9 +117,9 @@ describe("harness creds", () => {
 
   test.each([
     [["add", "nobody"], "there is no provider 'nobody'"],
-    [["add", "custom"], "say with --host where the key may be sent"],
-    [["add", "openai", "--host", "ftp://x"], "'ftp://x' is no host"],
-    [["add", "openai", "a/b"], "'a/b' is no name"],
+    [["add", "custom"], "use --host to say where the key may be sent"],
+    [["add", "openai", "--host", "ftp://x"], "'ftp://x' is neither a host nor an address"],
+    [["add", "openai", "a/b"], "'a/b' is not a valid name"],
   ])("%j is a usage error", async (args, message) => {
     const home = createCliHome();
     const { code, err } = await callCli(home, ["creds", ...args], SECRET);

@@ -142,7 +142,7 @@ test("a person at the terminal of the daemon reads the code out to the program t
   const asked = `/v1/auth/token?session=${sessionId(1)}&commands=SendInput`;
   const begun = await ask(socket, "GET", asked);
   expect(begun).toMatchObject({ status: 202, json: { channel: "terminal" } });
-  const code = /give it (\d{6}) within/.exec(await terminal.see("within a minute"))?.[1];
+  const code = /give it the code (\d{6}) within/.exec(await terminal.see("within a minute"))?.[1];
   const made = await ask(socket, "POST", "/v1/auth/token", undefined, { request: begun.json.request, code });
   expect(made).toMatchObject({ status: 201 });
   expect(await ask(socket, "GET", "/v1/health", made.json.token)).toMatchObject({ status: 200 });

@@ -103,5 +103,5 @@ test("goes to standard error as well when that is asked for", async () => {
   const { code, err } = await home.daemon("run", "--log-to-stderr");
   expect(code).toBe(1);
   expect(err).toMatch(/ INFO {2}daemon: stage pid=\d+ stage=begin /);
-  expect(err).toContain(`another one has the socket (process ${busy})`);
+  expect(err).toContain(`another daemon already has the socket (process ${busy})`);
 });

@@ -60,6 +60,7 @@ describe("harness doctor", () => {
         "project",
         "git",
         "log",
+        "plugins",
       ]),
     );
     expect(["data", "config"].filter((name) => existsSync(join(home.env.HOME ?? "", name)))).toEqual([]);
@@ -124,7 +125,7 @@ describe("harness doctor", () => {
     expect(await ofKeys()).toMatchObject({ state: "ok" });
     expect(await ofKeys({ HARNESS_PASSPHRASE: "another one" })).toMatchObject({
       state: "error",
-      detail: expect.stringContaining("sealed with another machine key"),
+      detail: expect.stringContaining("encrypted with another machine key"),
     });
   });
 
@@ -157,7 +158,7 @@ describe("harness doctor", () => {
       ["warning", `others can look into ${join(data, "daemon")} (750)`, `Run: chmod 700 ${join(data, "daemon")}`],
       [
         "warning",
-        `everybody can put other folders in the place of those in ${join(root, "data")} (777)`,
+        `everybody can replace the folders in ${join(root, "data")} (777)`,
         `Run: chmod o-w ${join(root, "data")}`,
       ],
       ["ok", state, undefined],

@@ -85,7 +85,11 @@ async function startHostile(told: readonly (readonly [kind: string, payload: unk
       for (const [index, event] of events.entries()) response.write(`id: ${index + 1}\ndata: ${event}\n\n`);
     } else if (url.includes("/log")) response.end(`{"events":[${events.slice(after).join(",")}]}`);
     else if (url.includes("?events=0")) response.end(JSON.stringify(info));
-    else if (method === "GET") response.end(JSON.stringify({ sessions: [info, info] }));
+    else if (url.includes("/slash-commands")) {
+      const args_schema = { type: "object", properties: { [text]: { type: "string" } }, required: [] };
+      const command = { namespace: "evil", name: text, description: steering("command"), args_schema };
+      response.end(JSON.stringify({ slash_commands: [command] }));
+    } else if (method === "GET") response.end(JSON.stringify({ sessions: [info, info] }));
     else response.writeHead(409).end(JSON.stringify({ error: { reason: text, message: text } }));
   });
 }
@@ -116,6 +120,8 @@ describe("a server that means harm", () => {
     await terminal.see("ServerRefused");
     terminal.type(`hello${ENTER}`);
     await terminal.see("ServerRefused");
+    terminal.type(`/help${ENTER}`);
+    await terminal.see("command⟨U+001B⟩");
     terminal.type(`/sessions:list${ENTER}`);
     const shown = await terminal.see("/nowhere");
     expect(steers(shown)).toBe(false);

@@ -75,7 +75,7 @@ test("a wire of a plugin: nothing without a token, and with one what the token a
 test("a wire that no plugin has is refused by its name", async () => {
   const home = createCliHome();
   const refused = startDaemonRun(home, "--listen", `lines+unix:${join(home.workspace, "..", "l.sock")}`);
-  await expect(refused).rejects.toThrow("there is no wire 'lines'; there is http");
+  await expect(refused).rejects.toThrow("there is no wire 'lines'; available: http");
 });
 
 test("words of a plugin on a terminal: in /help, shown, sent as an input, and the hook of the plugin holds", async () => {

@@ -97,7 +97,7 @@ test("what differs ends with exit code 1, what cannot be with 2", async () => {
   });
   expect(await replay("--resume", "sess_x")).toMatchObject({
     code: 2,
-    err: expect.stringContaining("leave --resume out"),
+    err: expect.stringContaining("remove --resume"),
   });
   const nowhere = await callCli(home, ["run", "-m", "scripted:./model.yaml", "--record", "no/where.cassette", "go"]);
   expect(nowhere).toMatchObject({ code: 1, out: "", err: expect.stringContaining("CassetteNotWritten") });

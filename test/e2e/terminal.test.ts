@@ -309,7 +309,8 @@ describe("a terminal", () => {
     await terminal.see("› ");
     await terminal.see(ending);
     terminal.type(CTRL_C);
-    const ended = shownScreen(await terminal.see("Not sent: hello"), 120);
+    await terminal.see("Not sent: hello");
+    const ended = shownScreen(await terminal.see("Cancelled."), 120);
     expect(ended.filter((row) => / · \d+ s/.test(row))).toEqual([]);
     expect(ended).toContain("queued: hello");
     terminal.type(`/quit${ENTER}`);

@@ -1,4 +1,7 @@
-/** The test of one page of the guide. Each page has a file of its own in `test/e2e/guides`, so that pages run at the same time. */
+/**
+ * The test of one page of the guide. Each page has a file of its own, so that pages run at the same time: in `test/e2e/guides`, or in
+ * `test/campaigns` if it takes long.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { expect, test } from "vitest";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { computingTime } from "../../../test/fakes/computing-time.ts";
+import { slowToJudge } from "../../../test/fakes/judging-time.ts";
 import { quietDecision } from "../quiet-preset.ts";
 
 const isQuiet = (command: string): boolean => quietDecision({ tool: "exec", args: { command } }, "/w").quiet;
@@ -79,44 +79,7 @@ test.each([
   expect(isQuiet(command)).toBe(false);
 });
 
-/** What a program could be flooded with: words of every table, and signs that patterns try in several ways. */
-const TOKENS = [
-  ..."- -- -l -a= --a= == -=/ / // ' \" \\ [ [: ] ( ) { } $ * ? ! , ; # % %( %C( @ ~ ^ : :: = . .. a 1".split(" "),
-  ..."-n5 --sort=x --format=%h HEAD stash@{0} x=1 -v -e -exec {} + -name s/ y/ p; b .a | if then end $x".split(" "),
-  " ",
-  "\t",
-  "\n",
-  "é",
-];
-const PROGRAMS = [
-  ..."awk sed jq find grep rg ls xxd printf test date sort xargs echo tree bat iconv".split(" "),
-  ..."tag reflog stash log branch config for-each-ref diff show".split(" ").map((name) => `git ${name}`),
-];
-
-function judgingMs(command: string): number {
-  const computedMs = computingTime();
-  isQuiet(command);
-  return computedMs();
-}
-
 test("no input takes long to judge", () => {
-  const slow: string[] = [];
-  const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
-  for (const program of PROGRAMS) {
-    isQuiet(`${program} ${"x".repeat(100_000)}`);
-    for (const token of TOKENS) {
-      const many = Math.floor(30_000 / (Buffer.byteLength(quoted(token)) + 1));
-      const commands = [
-        `${program} ${quoted(token.repeat(many))} x`,
-        `${program} ${quoted(token.repeat(Math.min(many, 1900)))} x`,
-        `${program} --format=${quoted(`${token} `.repeat(Math.min(many, 900)))} x`,
-        `${program} ${`${quoted(token)} `.repeat(200)}${token === "*" ? "* ".repeat(1700) : ""}x`,
-      ];
-      for (const command of commands) {
-        // Cleaning up memory may fall into one attempt, not into each of four.
-        if ([1, 2, 3, 4].every(() => judgingMs(command) > 50)) slow.push(command.slice(0, 60));
-      }
-    }
-  }
-  expect(slow).toEqual([]);
+  // `test/campaigns/judging-time.test.ts` tries every word on every program.
+  expect(slowToJudge(5)).toEqual([]);
 });

@@ -351,5 +351,8 @@ function startChild(body: string, before = ""): ChildProcess {
   const path = join(root, `child-${++children}.mjs`);
   writeFileSync(path, script);
   const command = `${before}exec "${process.execPath}" "${path}"`;
-  return spawn("/bin/sh", ["-c", command], { stdio: ["ignore", "pipe", "inherit"], env: {} });
+  return spawn("/bin/sh", ["-c", command], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
+  });
 }

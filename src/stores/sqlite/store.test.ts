@@ -283,5 +283,8 @@ function startChild(body: string): ChildProcess {
     const key = { bytes: Buffer.alloc(32, 7), source: "the test" };
     ${body}`;
   const args = ["--input-type=module", "--eval", script];
-  return spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], env: {} });
+  return spawn(process.execPath, args, {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
+  });
 }

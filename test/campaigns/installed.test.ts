@@ -1,4 +1,7 @@
-/** The package as users get it: packed, installed by npm into an empty project, run, imported, and compiled against. */
+/**
+ * The package as users get it: packed, installed by npm into an empty project, run, imported, and compiled against.
+ * `test/e2e/package-exports.test.ts` has the quick part.
+ */
 import { execFile } from "node:child_process";
 import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

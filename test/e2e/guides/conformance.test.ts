@@ -1,3 +1,0 @@
-import { testGuide } from "../../fakes/guide-test.ts";
-
-testGuide("conformance", { minCommands: 10 });
