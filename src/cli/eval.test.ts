@@ -22,14 +22,14 @@ describe("a suite", () => {
     expect(await cli.run("eval")).toMatchObject({
       code: 0,
       out: expect.stringMatching(
-        /^✓ good \(smoke\) · scripted · 1 turn .*\n {4}✓ response_contains well: it is in the response\n/,
+        /^✓ good \(smoke\) · scripted · 1 turn .*\n {4}✓ response_contains well: the response contains it\n/,
       ),
     });
     cli.put("evals/testdata/02_bad.yaml", badCase);
     const { code, out } = await cli.run("eval");
     expect(code).toBe(1);
     expect(out).toMatch(
-      /✗ response_contains ill: the response does not have it: "All is well\."\n {6}evals\/testdata\/02_bad\.yaml:\d+ · sess_\w+ event \d+\n/,
+      /✗ response_contains ill: the response does not contain it: "All is well\."\n {6}evals\/testdata\/02_bad\.yaml:\d+ · sess_\w+ event \d+\n/,
     );
     expect(out).toMatch(/\n1 passed, 1 failed of 2 · \$0\.0000 spent/);
   });
@@ -351,7 +351,7 @@ test("delegates are part of the run: their events, their depth and what verifier
     "event_emitted DelegationEnded true",
   ]);
   expect(lying?.assertions).toMatchObject([
-    { passed: false, reason: expect.stringContaining("what builder claimed was not accepted: ") },
+    { passed: false, reason: expect.stringContaining("the verifiers did not accept the work of builder: ") },
     { passed: false },
     { passed: false, reason: expect.stringContaining("KindVerificationFailed") },
   ]);

@@ -401,8 +401,14 @@ describe("commands", () => {
     ["find . $X", "$X is only known at run time, and the deny rule Bash(git push) (config.toml:2) may apply"],
     ["xargs git", "Harness cannot tell whether the deny rule Bash(git push) (config.toml:2) covers git"],
     ["git p*", "Harness cannot tell whether the deny rule Bash(git push) (config.toml:2) covers git p*"],
-    ["perl -e '`git push`'", "perl may run git, and the deny rule Bash(git push) (config.toml:2) applies to that program"],
-    ["sed -f - x <<<'1egit push'", "sed may run git, and the deny rule Bash(git push) (config.toml:2) applies to that program"],
+    [
+      "perl -e '`git push`'",
+      "perl may run git, and the deny rule Bash(git push) (config.toml:2) applies to that program",
+    ],
+    [
+      "sed -f - x <<<'1egit push'",
+      "sed may run git, and the deny rule Bash(git push) (config.toml:2) applies to that program",
+    ],
   ])("%s asks, although the tool is allowed", (command, why) => {
     const verdict = evaluateRules(rules("Bash", "-Bash(git push)"), call("exec", { command }));
     expect(verdict).toEqual({ effect: "ask", why, trail: [expect.objectContaining({ matched: command })] });
