@@ -76,7 +76,7 @@ describe("a suite", () => {
     expect(err).toMatch(/evals\/testdata\/02_bad\.yaml:\d+:\d+: .* Did you mean "response_contains"\?/);
     expect(err).toContain('There is another case "good" in evals/testdata/01_good.yaml.');
     cli.put("evals/testdata/01_good.yml", scriptedCase("better", ["{ type: no_errors }"]));
-    expect((await cli.run("eval")).err).toContain("evals/testdata/01_good.yaml would have the same cassette");
+    expect((await cli.run("eval")).err).toContain("evals/testdata/01_good.yaml would use the same cassette");
   });
 
   test("that names what is not there is refused before anything is run", async () => {
@@ -107,7 +107,7 @@ describe("a suite", () => {
     const { code, out } = await cli.run("eval", "--dry-run");
     expect(code).toBe(0);
     expect(out).toContain("good · evals/testdata/01_good.yaml · 1 turn, 2 assertions · scripted\n");
-    expect(out).toContain("live · evals/testdata/02_live.yaml · 1 turn, 1 assertion · would not run: there is neither");
+    expect(out).toContain("live · evals/testdata/02_live.yaml · 1 turn, 1 assertion · would not run: the case has no cassette");
   });
 
   test("--repeat runs each case so often, and all have to pass", async () => {
@@ -145,8 +145,8 @@ describe("a suite", () => {
     expect(xml).toMatch(
       /<testcase name="response_contains &lt;&amp;&gt;" classname="bad" file="evals\/testdata\/02_bad\.yaml" line="\d+">/,
     );
-    expect(xml).toMatch(/<failure type="response_contains" message="the response does not have it/);
-    expect(xml).toContain('<error type="not_run" message="there is neither');
+    expect(xml).toMatch(/<failure type="response_contains" message="the response does not contain it/);
+    expect(xml).toContain('<error type="not_run" message="the case has no cassette');
     const events = readFileSync(join(cli.workspace, "out/logs/good.jsonl"), "utf8").trimEnd().split("\n");
     expect(events.map((line) => (JSON.parse(line) as Event).kind)).toEqual(
       expect.arrayContaining(["SessionStarted", "TurnStarted", "TurnEnded", "SessionEnded"]),

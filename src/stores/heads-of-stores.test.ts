@@ -260,7 +260,7 @@ describe("beside the encrypted log", () => {
     ]);
     cpSync(join(directory, "copy"), data, { recursive: true });
     rmSync(place.directory, { recursive: true });
-    expect(diagnose()).toMatchObject([{ level: "warning", what: expect.stringMatching(/No last known head/) }]);
+    expect(diagnose()).toMatchObject([{ level: "warning", what: expect.stringMatching(/no last known head/) }]);
   });
 });
 
