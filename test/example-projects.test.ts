@@ -416,7 +416,7 @@ describe("evals", () => {
     );
     const { code, out } = await example.run("eval", "--case", "private-notes");
     expect(code).toBe(1);
-    expect(out).toContain("✗ hook_blocked private_notes: asked once, and it never blocked");
+    expect(out).toContain("✗ hook_blocked private_notes: it ran once and never blocked");
   });
 
   test("what is said to the model now is held against what was said when it was recorded", async () => {

@@ -188,7 +188,7 @@ describe("labels", () => {
     );
     await rig.send();
     expect(outcomes(rig)).toEqual(["ok", "ok", "denied"]);
-    expect(rig.results().at(-1)).toContain("data may leave");
+    expect(rig.results().at(-1)).toContain("the call may send data out");
     const logged = rig.of("ScriptLogged").map(({ message }) => message);
     expect(logged).toEqual(["held ", "held untrusted", "held private,untrusted"]);
   });
@@ -334,7 +334,7 @@ describe("labels", () => {
       const content = [{ type: "text" as const, text: "again" }];
       await (await rig.client.submit({ kind: "SendInput", session: session!, content })).done;
       const late = rig.of("ToolResult").at(-1);
-      expect([late?.outcome, textOf(late)]).toEqual(["denied", expect.stringContaining("data may leave")]);
+      expect([late?.outcome, textOf(late)]).toEqual(["denied", expect.stringContaining("the call may send data out")]);
     },
   );
 

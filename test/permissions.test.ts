@@ -303,7 +303,7 @@ describe("permissions", () => {
     await rig.send();
     const results = rig.of("ToolResult");
     expect(results.map(({ outcome }) => outcome)).toEqual(["denied", "denied", "denied", "denied"]);
-    expect(JSON.stringify(results[3]?.content)).toContain("choose a workspace that holds that path");
+    expect(JSON.stringify(results[3]?.content)).toContain("choose a workspace that contains that path");
     expect(existsSync(join(root, ".git/hooks/pre-commit"))).toBe(false);
   });
 

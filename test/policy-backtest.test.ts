@@ -72,7 +72,7 @@ describe("what is not on the record", () => {
     expect(await decisions(policy({}), session)).toEqual(["allow by quiet preset"]);
     expect(await decisions(policy({ deny: ["exec"] }), session)).toEqual(["deny by rule exec"]);
     expect(await decisions(policy(aboutFiles), session)).toEqual([
-      "unknown: it is not on the record whether files of a rule lay where a command would have read",
+      "unknown: the log does not say whether the command would have read files that a rule names",
     ]);
   });
 
@@ -122,7 +122,7 @@ describe("what is not on the record", () => {
       calls(["exec", { command: `deploy --token ${token}` }]),
       calls(["fs_write", { path: "a.txt", content: token }]),
     ]);
-    const redacted = "unknown: it depends on a part of the arguments that was redacted";
+    const redacted = "unknown: the decision depends on an argument that was redacted";
     expect(await decisions(policy({ allow: ["Bash(deploy *)", "Write(a.txt)"] }), session)).toEqual([
       redacted,
       "allow by rule Write(a.txt)",
@@ -137,7 +137,7 @@ describe("what is not on the record", () => {
     ]);
     const old = { ...session, calls: session.calls.map(({ judgedOn: _, ...call }) => call) };
     expect(await decisions(policy({}), old)).toEqual([
-      "unknown: it is not on the record where a.txt led",
+      "unknown: the log does not say where the link a.txt led",
       "ask by quiet preset",
     ]);
   });
@@ -352,7 +352,7 @@ describe("suggested rules", () => {
     const { rules, uncovered } = await suggestRules(policy({}), [recorded(rig)]);
     expect(rules).toEqual([]);
     expect(uncovered).toMatchObject([
-      { call: { name: "delegate" }, why: expect.stringContaining("no rule can be written") },
+      { call: { name: "delegate" }, why: expect.stringContaining("no rule can match") },
     ]);
   });
 });

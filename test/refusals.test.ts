@@ -90,9 +90,9 @@ const rows: readonly Row[] = [
     kind: "blocked program",
     call: ["exec", { command: "security find-generic-password" }],
     settings: rule("allow", "Bash"),
-    what: /^Bash was denied by a built-in rule that no setting lifts: security reads stored credentials/,
+    what: /^Bash was denied by a built-in rule that no setting can disable: security reads stored credentials/,
     place: /\(built-in: credential-programs\)/,
-    remedy: /Only a person can do it, outside of harness/,
+    remedy: /Only a person can do this, outside of Harness/,
   },
   {
     kind: "own record",
@@ -100,7 +100,7 @@ const rows: readonly Row[] = [
     settings: rule("allow", "fs.write"),
     what: /^Write was denied by a built-in rule/,
     place: /\(built-in: own-record\)/,
-    remedy: /Only a person can do it/,
+    remedy: /Only a person can do this/,
   },
   {
     kind: "outside the workspace",
@@ -108,7 +108,7 @@ const rows: readonly Row[] = [
     settings: rule("allow", "fs.write"),
     what: /^Write was denied: the path is outside the workspace/,
     place: /\(built-in: workspace\)/,
-    remedy: /To allow it, choose a workspace that holds that path/,
+    remedy: /To allow it, choose a workspace that contains that path/,
   },
   {
     kind: "plan mode",
@@ -133,9 +133,9 @@ const rows: readonly Row[] = [
     call: WRITE,
     times: 3,
     settings: rule("allow", "fs.write"),
-    what: /^Write was denied: the same call was made 3 times in a row/,
+    what: /^Write was denied: the agent made the same call 3 times in a row/,
     place: /\(built-in: repeated-calls\)/,
-    remedy: /To allow it, run where somebody can answer, or make another call/,
+    remedy: /To allow it, run where a person can answer, or make a different call/,
   },
   {
     kind: "no sandbox",

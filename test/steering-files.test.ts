@@ -205,7 +205,7 @@ describe("a change of a steering file", () => {
       await answered(rig, "allow_once");
       const [first, second] = rig.of("ToolResult");
       expect(first?.outcome).toBe("error");
-      expect(JSON.stringify(first?.content)).toContain("a call of its own");
+      expect(JSON.stringify(first?.content)).toContain("a separate call");
       expect(second?.outcome).toBe("ok");
       expect(existsSync(join(rig.workspace.root, ".vscode"))).toBe(false);
     }
@@ -289,9 +289,9 @@ describe("reading a secret file", () => {
     await rig.send();
     expect(outcomes(rig)).toEqual([...read.slice(1).map(() => "denied"), "ok"]);
     const texts = rig.of("ToolResult").map(({ content }) => JSON.stringify(content));
-    expect(texts[0]).toContain("allow it with the rule Read(.env)");
+    expect(texts[0]).toContain("with the rule Read(.env)");
     expect(texts[5]).toContain("a rule that names the file");
-    expect(texts[7]).toContain("allow it with the rule Bash(cat .env)");
+    expect(texts[7]).toContain("with the rule Bash(cat .env)");
   });
 
   test("is covered by a rule that names the file", async () => {

@@ -8,18 +8,16 @@ export function builtinsPage(): string {
   return page([
     "# Built-ins of scripts",
     GENERATED,
-    "The names that scripts of tools (`run(args)`) and hooks (`handle(event, payload)`) see, and those of `when:` and `condition:` " +
-      "expressions. The language is [Starlark](starlark.md); its own functions (`len`, `range`, `type`, …) are there as well. " +
+    "The functions that the scripts of tools (`run(args)`) and hooks (`handle(event, payload)`) and the expressions of `when:` and `condition:` can call. The language is [Starlark](starlark.md); its own functions (`len`, `range`, `type`, …) are also available. " +
       '`print` writes to the log like `log`. There is no `isinstance`: write `type(x) == "string"`.',
-    "A function that fails ends the script: a tool then returns an error with the place in the file, a hook that guards blocks. " +
-      "Letters say who has it: T tools, H hooks, C conditions. Everything is bounded: text, results, time, steps and memory of a run.",
+    "If a function fails, the script ends: a tool returns an error with the position in the file, and a guard hook blocks. The letters in the third column say who can call a function: T tools, H hooks, C conditions. Text, results, time, steps and memory of a run are limited.",
     ...builtinModules.flatMap((module) => [
       `## ${module.name}`,
       `${module.meaning}.`,
       builtinRows(rows.filter((row) => row.module === module.name)),
     ]),
     "## Functions",
-    "Those that stand alone.",
+    "Functions without a module.",
     builtinRows(alone),
   ]);
 }
@@ -28,7 +26,7 @@ const LETTERS: Readonly<Record<Audience, string>> = { tool: "T", hook: "H", cond
 
 function builtinRows(rows: readonly BuiltinRow[]): string {
   return table(
-    ["call", "gives", "for", "meaning"],
+    ["call", "returns", "for", "meaning"],
     rows.map(({ signature, returns, audience, meaning }) => [
       `\`${signature}\``,
       returns,

@@ -7,10 +7,8 @@ export function configurationPage(): string {
   return page([
     "# Configuration",
     GENERATED,
-    "One TOML file: `$XDG_CONFIG_HOME/harness/config.toml` (default `~/.config/harness/config.toml`), or what `--config` names. " +
-      "It may be missing. At most 1 MiB.",
-    "A wrong value stops the program with `ConfigInvalid`, file and line, and exit code 2. An unknown key is ignored with a " +
-      "warning that names the nearest known one.",
+    "Your own configuration is one TOML file: `$XDG_CONFIG_HOME/harness/config.toml` (by default `~/.config/harness/config.toml`), or the file that `--config` names. The file is optional and has at most 1 MiB.",
+    "If a value is wrong, Harness does not start: it prints `ConfigInvalid` with the file and line, and exits with code 2. Harness ignores an unknown key and prints a warning with the most similar known key.",
     "## A complete example",
     EXAMPLE,
     ...withInnerTables(userTable).flatMap(tableSection),
@@ -19,17 +17,17 @@ export function configurationPage(): string {
     "## Which model",
     WHICH_MODEL,
     "## Order",
-    "Defaults, then the file, then flags; the later one wins. Rules do not replace each other: they add up, and the strictest counts.",
+    "Flags override the file, and the file overrides the defaults. Permission rules do not override each other: all of them apply, and the strictest matching rule decides.",
   ]);
 }
 
 const EXAMPLE = `\`\`\`toml
-# The default model. The list below is what it falls back to, in order.
+# The default model. If it cannot answer, Harness tries the models below, in order.
 model = "anthropic:claude-sonnet-5-5"
 max_steps = 30
 sandbox = "auto"
 
-# A model is a text, or a table when something about it is to be said.
+# A model is "provider:name", or a table if it needs options.
 [[models]]
 provider = "openai"
 name = "gpt-6.1-terra"
@@ -52,7 +50,7 @@ ask = ["Edit(src/generated/**)"]
 deny = ["Bash(git push *)", "WebFetch(domain:example.org)"]
 strict = false
 
-# USD per million tokens, by model or the beginning of its name.
+# USD per million tokens, for a model or for a prefix of its name.
 [prices]
 "custom:house-model" = { input = 0.5, output = 1.5, cache_read = 0.05, cache_write = 0.6 }
 
@@ -88,24 +86,25 @@ disabled_kinds = ["iban"]
 
 const DOMAINS = `| entry | means |
 | --- | --- |
-| \`example.com\` | the host and everything below it, not \`notexample.com\` |
-| \`*.example.com\` | everything below it, not \`example.com\` itself |
-| \`*\` | every host; other schemes than http and https stay closed |
-| \`10.0.0.5\`, \`[fd00::1]\` | this address |
+| \`example.com\` | the host and its subdomains, not \`notexample.com\` |
+| \`*.example.com\` | the subdomains, not \`example.com\` itself |
+| \`*\` | every host, but only http and https |
+| \`10.0.0.5\`, \`[fd00::1]\` | only this address |
 
-Case and port do not matter; an entry with a scheme, a port or a path is \`ConfigInvalid\`. Loopback, private, link-local and
-metadata addresses are reached only when an entry names that very address (\`localhost\` names those of loopback), also by a host
-whose name is on the list, for \`web.fetch\`, scripts and commands alike. With \`sandbox = "off"\` the list holds for \`web.fetch\` and scripts only.`;
+The list ignores case and ports; an entry with a scheme, a port or a path is \`ConfigInvalid\`. Loopback, private, link-local and
+metadata addresses are closed unless an entry names that exact address (\`localhost\` names the loopback addresses). This also
+applies if a host on the list resolves to such an address. The list applies to \`web.fetch\`, scripts and commands. With
+\`sandbox = "off"\` it applies to \`web.fetch\` and scripts only.`;
 
-const WHICH_MODEL = `The first of these that is there:
+const WHICH_MODEL = `Harness uses the first of these that is set:
 
 1. \`--model\`
 2. \`HARNESS_MODEL\`
-3. \`model\` of the configuration, else the first of \`models\`
-4. the default model of the first provider whose key is set or stored, in the order of [providers.md](providers.md)
-5. the offline model, and a line that says so; \`deploy\`, \`run\` without a terminal and embedding programs fail with \`ModelNotConfigured\` instead
+3. \`model\` in the configuration, otherwise the first entry of \`models\`
+4. the default model of the first provider that has a key, set or stored, in the order of [providers.md](providers.md)
+5. the offline scripted model, with a message that says so; \`deploy\`, \`run\` without a terminal and embedding programs fail with \`ModelNotConfigured\` instead
 
-A model that was named by 1 or 2 has no fallback. One from the configuration falls back along the list when it cannot answer, for
-example after its retries or when the vendor refuses the request; a fallback whose key is not set is passed over. A cancel, a
-content filter and a response over its byte limit do not fall back. The first model must have its key: without it the program does
-not start (\`MissingCredential\`).`;
+A model from 1 or 2 has no fallbacks. If a model from the configuration cannot answer, Harness tries the next model of the list:
+for example after the last retry, or if the vendor rejects the request. It skips fallbacks that have no key. A cancelled call, a
+content filter and a response above the size limit do not lead to a fallback. The first model must have a key; without one,
+Harness does not start (\`MissingCredential\`).`;

@@ -10,7 +10,7 @@ const AREAS: Readonly<Record<string, string>> = {
   input: "Bad input",
   auth: "Access",
   session: "Sessions",
-  catalog: "What the server tells about itself",
+  catalog: "What the server says about itself",
   plain: "The small surface",
   rpc: "JSON-RPC",
 };
@@ -22,8 +22,7 @@ export function conformancePage(): string {
   return page([
     "# Conformance",
     GENERATED,
-    "What a server of the protocol has to do, on which wires, and where that is specified. `harness conformance` holds a server to it; " +
-      "the [guide](../guide/conformance.md) shows how. The tests fail for a requirement that no scenario checks on one of its wires.",
+    "The requirements for a server of the protocol: on which wires they apply, and where they are specified. `harness conformance` tests a server against them; the [guide](../guide/conformance.md) shows how. Every requirement has a scenario on each of its wires.",
     "Wires: `in-process`, `rest` (REST with server-sent events), `ws` (web sockets), `plain` (the small surface) and `rpc` (JSON-RPC " +
       "on the pipes of a program).",
     ...Object.entries(AREAS).flatMap(([area, title]) => [
@@ -31,7 +30,7 @@ export function conformancePage(): string {
       table(["requirement", "text", "wires", "source"], ids.filter((id) => areaOf(id) === area).map(rowOf)),
     ]),
     "## Scenarios",
-    `${scenarios.length} scenarios, each run on every wire that it is for.`,
+    `${scenarios.length} scenarios. Each one runs on every wire in its row.`,
     table(
       ["scenario", "wires", "checks"],
       scenarios.map((scenario) => [

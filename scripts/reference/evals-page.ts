@@ -13,8 +13,7 @@ export function evalsPage(): string {
     "# Eval cases",
     GENERATED,
     "A case is a YAML file; [`harness eval`](cli.md#harness-eval) runs it, and [the guide](../guide/evals.md) shows how to write one. " +
-      "An unknown key is a warning with the nearest known one; a wrong value is an error with file, line and column, and then nothing " +
-      "is run. A file has at most 131,072 characters.",
+      "An unknown key gives a warning with the most similar known key. A wrong value gives an error with file, line and column, and Harness runs no case. A file has at most 131,072 characters.",
     ...ofFile.flatMap(({ title, about, fields }) => [
       `## ${title}`,
       about,
@@ -29,8 +28,7 @@ export function evalsPage(): string {
       ),
     ]),
     "## Assertions",
-    "An entry of `grade` has a `type` and the fields of that type, which are required unless it says otherwise. Numbers may stand " +
-      "in quotes. What was tried again and then worked, a model call after a rate limit for example, is no error.",
+    "An entry of `grade` has a `type` and the fields of that type. The fields are required unless marked optional. Numbers may be in quotes. A failure that a retry fixed, for example a model call after a rate limit, is not an error.",
     table(
       ["type", "holds when", "fields"],
       assertions.map(({ title, about, fields }) => {

@@ -10,12 +10,10 @@ export function toolsPage(): string {
   return page([
     "# Built-in tools",
     GENERATED,
-    "The canonical name is what logs and events carry; the label is what people see, and permission rules take either. A " +
-      "provider's wire gets the name with `_` for each dot. How a call is judged: [permissions.md](permissions.md).",
-    "Calls of one response: read-only and sensitive ones that stand next to each other run side by side, a mutating one runs " +
-      "alone and in order. Paths are relative to the workspace and cannot leave it, symlinks included.",
+    "Logs and events use the canonical name; people see the label. Permission rules accept both. In requests to a provider, `_` replaces each dot of the name. [permissions.md](permissions.md) describes how Harness decides about a call.",
+    "Within one response, consecutive read-only and sensitive calls run in parallel; a mutating call runs alone and in order. Paths are relative to the workspace and cannot leave it, not even through symbolic links.",
     table(
-      ["tool", "label", "class", "what the model is told"],
+      ["tool", "label", "class", "description for the model"],
       tools.map((tool) => [`\`${tool.name}\``, tool.label, tool.class, plain(tool.description)]),
     ),
     ...tools.flatMap(toolSection),

@@ -39,46 +39,54 @@ function reference<Of>(shown: string, table: Table, definition: FieldType<Of>): 
 export const agentTable = defineTable({
   title: "Agent",
   about:
-    "A file `.harness/agents/NAME.md`, or an entry of `agents:` in `harness.md`. In a file the name is the file's and the body is the system prompt.",
+    "A file `.harness/agents/NAME.md`, or an entry of `agents:` in `harness.md`. For a file, the file name is the agent's name and the body is its system prompt.",
   fields: {
-    name: { type: words("a name"), meaning: "Required in an entry of `agents:`; in a file the file name is the name." },
-    description: { type: text(), meaning: "What the parent reads when it chooses whom to give work to." },
+    name: {
+      type: words("a name"),
+      meaning: "Required in an entry of `agents:`. In a file, leave it out: the file name is used.",
+    },
+    description: { type: text(), meaning: "The parent agent reads this when it decides which agent gets a task." },
     prompt: {
       type: text(),
       default: "the body",
-      meaning: "The system prompt of an entry of `agents:`, which has no body.",
+      meaning: "The system prompt, for an entry of `agents:` (which has no body).",
     },
     model: {
       type: agentModelType,
       default: "the parent's",
-      meaning: "A bare name is looked for in `models`, else it is one of the project's provider.",
+      meaning:
+        "The model to use. For a bare name, Harness looks in `models` first; otherwise it is a model of the project's provider.",
     },
     tools: {
       type: list(reference("a tool", toolTable, toolType), { max: MAX_REFERENCES }),
       default: "none",
-      meaning: "The tools it has. A definition is its own and nobody else's.",
+      meaning: "The tools of this agent. A tool defined here is available to this agent only.",
     },
     hooks: {
       type: list(reference("a hook", hookTable, hookType), { max: MAX_REFERENCES }),
       default: "none",
-      meaning: "Hooks besides those of the project, which hold for it as well.",
+      meaning: "Hooks for this agent, in addition to the project's hooks.",
     },
     verify: {
       type: script,
       meaning:
-        'Starlark with `def run(result)` that says whether the work was done: `json.encode({"verified": …, "reason": …})`, `True` or `False`. Without it only hooks on `delegation.post_verify` are asked.',
+        'Starlark with `def run(result)` that checks the work of the agent. It returns `json.encode({"verified": …, "reason": …})`, `True` or `False`. Without it, only hooks on `delegation.post_verify` check the work.',
     },
     max_verify_retries: {
       type: integer(0, MAX_VERIFY_RETRIES),
       default: `\`${DEFAULT_VERIFY_RETRIES}\``,
-      meaning: "How often it is sent back to work when its work is not accepted.",
+      meaning: "How often Harness sends the agent back to work after a check rejects its result.",
     },
     tools_policy: {
       type: toolsPolicyType,
-      default: "the project's alone",
-      meaning: "Narrows its tools further. What it denies is denied to its delegates as well.",
+      default: "only the project's policy",
+      meaning: "Restricts the agent's tools further. Tools denied here are also denied to its delegates.",
     },
-    context: { type: contextType, default: "the parent's", meaning: "What it is shown." },
+    context: {
+      type: contextType,
+      default: "the parent's",
+      meaning: "Which parts of the conversation and which files the agent sees.",
+    },
   },
 });
 
@@ -97,7 +105,7 @@ export function makeAgent(
   if (name === undefined) return undefined;
   const { description = "", model, context } = values;
   if (description.trim() === "") {
-    const message = `The agent "${name}" has no description, so others can choose it by its name only.`;
+    const message = `The agent "${name}" has no description, so other agents know only its name when they choose an agent.`;
     reader.report(warning("no-description", values.description === undefined ? place : at("description"), message));
   }
   const agent: AgentArtifact = {

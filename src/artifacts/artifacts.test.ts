@@ -223,9 +223,9 @@ describe("names and references", () => {
       'duplicate-name .harness/agents/a.md:1 The agent "a" is already defined in harness.md:6.',
       'duplicate-name .harness/agents/a.md:3 The tool "greet" is already defined in .harness/agents/a.md:3.',
       'duplicate-name .harness/overrides/q.md:1 The bundle "q" is already defined in .harness/plugins/p.md:1.',
-      "second-identity .harness/overrides/q.md:1 There is one identity, and harness.md has it already.",
+      "second-identity .harness/overrides/q.md:1 A project has only one identity, and harness.md already defines it.",
       'duplicate-name .harness/plugins/p.md:4 The hook "h" is already defined in .harness/hooks/h.md:1.',
-      'duplicate-name .harness/tools/fs.read.md:1 There is a built-in tool with the name "fs.read".',
+      'duplicate-name .harness/tools/fs.read.md:1 A built-in tool already has the name "fs.read".',
       'duplicate-name .harness/tools/greet.md:1 The tool "greet" is already defined in harness.md:3.',
     ]);
   });

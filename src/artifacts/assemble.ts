@@ -96,8 +96,8 @@ function withModel(agent: AgentArtifact, config: ProjectConfig, problems: Proble
   if (named !== undefined) return { ...agent, model: named.model, modelConfig: named };
   const [main] = known;
   const full = main && `${main.model.slice(0, main.model.indexOf(":"))}:${model}`;
-  const taken = full === undefined ? "is left to the provider in use" : `is taken as ${full}`;
-  const message = `The agent "${agent.name}" names the model "${model}", which is not in \`models\`; it ${taken}.`;
+  const taken = full === undefined ? "The provider in use decides which model that is" : `Harness uses ${full}`;
+  const message = `The agent "${agent.name}" uses the model "${model}", which is not in \`models\`. ${taken}.`;
   problems.push(warning("unknown-model", modelConfig.place, message, { expected: "`provider:name`" }));
   return full === undefined ? agent : { ...agent, model: full, modelConfig: { ...modelConfig, model: full } };
 }

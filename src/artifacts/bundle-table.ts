@@ -32,34 +32,39 @@ export const bundlePriorities: Readonly<Record<BundleType, number>> = {
 export const bundleTable = defineTable({
   title: "Bundle",
   about:
-    "A file in `.harness/plugins`, `.harness/builtins` or `.harness/overrides`. The body joins the prompt while the condition holds.",
+    "A file in `.harness/plugins`, `.harness/builtins` or `.harness/overrides`. Harness adds the body to the prompt in turns where `condition` is true.",
   fields: {
-    name: { type: words("a name"), default: "the file name", meaning: "What it is called." },
+    name: { type: words("a name"), default: "the file name", meaning: "The name of the bundle." },
     type: {
       type: choice("plugin", "builtin", "harness", "override"),
-      default: "by its folder",
-      meaning: "`harness` is the identity, of which there is one.",
+      default: "from the folder",
+      meaning: "The type of the bundle. `harness` is the identity of the agent; a project has only one.",
     },
-    version: { type: text(), meaning: "For people." },
-    description: { type: text(), meaning: "For people." },
-    tags: { type: list(words("a tag"), { max: MAX_TAGS }), default: "none", meaning: "For people." },
+    version: { type: text(), meaning: "For readers; no effect." },
+    description: { type: text(), meaning: "For readers; no effect." },
+    tags: { type: list(words("a tag"), { max: MAX_TAGS }), default: "none", meaning: "For readers; no effect." },
     priority: {
       type: integer(-MAX_BUNDLE_PRIORITY, MAX_BUNDLE_PRIORITY),
       default: Object.entries(bundlePriorities)
         .map(([type, priority]) => `${type} \`${priority}\``)
         .join(", "),
-      meaning: "Higher comes later in the prompt.",
+      meaning: "Position in the prompt: a bundle with a higher number comes later.",
     },
     condition: {
       type: script,
       default: "always",
-      meaning: "A Starlark expression over `ctx`; body, tools and hooks count only in turns where it is true.",
+      meaning:
+        "A Starlark expression over `ctx`. The body, tools and hooks of the bundle are active only in turns where it is true.",
     },
-    tools: { type: list(toolType, { max: MAX_INLINE }), default: "none", meaning: "Tools, each with a `name`." },
+    tools: {
+      type: list(toolType, { max: MAX_INLINE }),
+      default: "none",
+      meaning: "Tools of the bundle, each with a `name`.",
+    },
     hooks: {
       type: list(hookType, { max: MAX_INLINE }),
       default: "none",
-      meaning: "Hooks, each with a `name` or `handler`.",
+      meaning: "Hooks of the bundle, each with a `name` or `handler`.",
     },
   },
 });
@@ -80,7 +85,7 @@ export function makeBundle(
   if (name === undefined) return undefined;
   const { type = given.folderType, condition } = values;
   if (type !== given.folderType && type !== "harness") {
-    const message = `A bundle of type "${type}" is looked for in another folder; it counts all the same.`;
+    const message = `This folder is for bundles of type "${given.folderType}", and this one has type "${type}". It is used anyway.`;
     reader.report(warning("other-folder", at("type"), message, { expected: given.folderType }));
   }
   const version = values.version;

@@ -30,31 +30,43 @@ const MAX_ARTIFACT_ROOTS = 20;
 export const configTable = defineTable({
   title: "Project file",
   about:
-    "`harness.md` (frontmatter, and the identity as body), or `harness.yaml` / `harness.yml` (no body), in the root of the project. One of them.",
+    "`harness.md` or `harness.yaml` (also `harness.yml`), in the root of the project. A project has only one of them. In `harness.md` the frontmatter holds these fields and the body is the identity of the agent; `harness.yaml` has no body.",
   fields: {
-    model: { type: modelType, default: "chosen by the keys that are set", meaning: "The model to use." },
-    models: { type: modelListType, default: "none", meaning: "Further models: fallbacks, and what agents may name." },
-    context: { type: contextType, meaning: "What the model is shown." },
-    tools: { type: list(toolType, { max: MAX_INLINE }), default: "none", meaning: "Tools that are defined here." },
-    tools_policy: { type: toolsPolicyType, default: "every tool", meaning: "Which tools exist for the agent." },
-    hooks: { type: list(hookType, { max: MAX_INLINE }), default: "none", meaning: "Hooks that are defined here." },
-    agents: { type: list(agentType, { max: MAX_INLINE }), default: "none", meaning: "Agents that are defined here." },
-    delegation: { type: delegationType, meaning: "How far work may be handed on." },
-    meta: { type: metaType, default: "off", meaning: "Whether scripts may add to the project while it runs." },
-    serve: { type: serveType, default: "none", meaning: "Where a service gets its inputs." },
-    network: { type: networkType, default: "any public host", meaning: "Where scripts may connect to." },
-    permissions: { type: permissionsType, meaning: "Which calls run, ask or are refused." },
+    model: { type: modelType, default: "the first provider whose key is set", meaning: "The model to use." },
+    models: {
+      type: modelListType,
+      default: "none",
+      meaning: "More models: fallbacks for `model`, and models that agents can select by name.",
+    },
+    context: { type: contextType, meaning: "Which parts of the conversation and which files the model sees." },
+    tools: { type: list(toolType, { max: MAX_INLINE }), default: "none", meaning: "Tools defined in this file." },
+    tools_policy: { type: toolsPolicyType, default: "every tool", meaning: "Which tools the agent has." },
+    hooks: { type: list(hookType, { max: MAX_INLINE }), default: "none", meaning: "Hooks defined in this file." },
+    agents: { type: list(agentType, { max: MAX_INLINE }), default: "none", meaning: "Agents defined in this file." },
+    delegation: { type: delegationType, meaning: "Limits for delegating work to other agents." },
+    meta: {
+      type: metaType,
+      default: "off",
+      meaning: "Whether scripts may register tools, hooks and agents at run time.",
+    },
+    serve: { type: serveType, default: "none", meaning: "Where `harness serve` gets its inputs." },
+    network: {
+      type: networkType,
+      default: "any public host",
+      meaning: "Which hosts scripts and `web.fetch` may connect to.",
+    },
+    permissions: { type: permissionsType, meaning: "Which calls run, which ask for approval and which are refused." },
     sandbox: {
       type: choice("auto", "required", "off"),
       default: "`auto`",
       meaning:
-        "`required`: no session begins without a sandbox. `off` has no effect here: only the user's own configuration switches the sandbox off.",
+        "`required`: Harness refuses to start a session if the machine has no sandbox. `off` has no effect here: only the user's own configuration can turn the sandbox off.",
     },
-    budgets: { type: budgetsType, meaning: "What may be used up." },
+    budgets: { type: budgetsType, meaning: "Limits on cost, tokens, steps, calls and time." },
     artifact_roots: {
       type: list(pathInside, { max: MAX_ARTIFACT_ROOTS }),
       default: "none",
-      meaning: "Folders of the project that are read like `.harness`.",
+      meaning: "More folders of the project that Harness reads like `.harness`.",
     },
   },
 });
@@ -95,7 +107,7 @@ export function readConfig(tree: MapTree, reader: Reader): WrittenConfig {
   const { model, context, delegation, meta, network, permissions, budgets } = values;
   const sandbox = values.sandbox === "off" ? undefined : values.sandbox;
   if (values.sandbox === "off") {
-    const message = '"sandbox: off" has no effect here: only the user\'s own configuration switches it off.';
+    const message = '"sandbox: off" has no effect here: only the user\'s own configuration can turn the sandbox off.';
     reader.report(warning("sandbox-stays-on", at("sandbox"), message));
   }
   return {

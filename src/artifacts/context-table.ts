@@ -27,7 +27,7 @@ export const pathInside: FieldType<WrittenPath> = {
     if (written === undefined) return undefined;
     const path = posix.normalize(written).replace(/\/+$/, "");
     if (isAbsolute(path) || path === ".." || path.startsWith("../") || path.includes("\0")) {
-      const message = `"${written.slice(0, 200)}" leads out of the project.`;
+      const message = `"${written.slice(0, 200)}" is outside the project.`;
       reader.report(error("outside-project", tree.place, message, { expected: this.shown }));
       return undefined;
     }
@@ -37,23 +37,27 @@ export const pathInside: FieldType<WrittenPath> = {
 
 export const contextTable = defineTable({
   title: "Context",
-  about: "What the model is shown. In an agent, what is left out is that of the parent.",
+  about:
+    "Which parts of the conversation and which files the model sees. An agent inherits the fields that it does not set from its parent.",
   fields: {
     max_history: {
       type: integer(1, MAX_HISTORY),
       default: `\`${DEFAULT_MAX_HISTORY}\``,
-      meaning: "Turns of the conversation.",
+      meaning: "The number of turns of the conversation that the model sees.",
     },
     max_tokens: {
       type: integer(1, MAX_CONTEXT_TOKENS),
       default: `\`${DEFAULT_CONTEXT_TOKENS}\``,
-      meaning: "Budget of the whole prompt.",
+      meaning: "The largest size of the whole prompt, in tokens.",
     },
-    system_prompt: { type: text(), meaning: "For `harness.yaml`. The body of a Markdown file wins over it." },
+    system_prompt: {
+      type: text(),
+      meaning: "The system prompt, for `harness.yaml`. In a Markdown file the body takes precedence.",
+    },
     files: {
       type: list(pathInside, { max: MAX_CONTEXT_FILES }),
       default: "none",
-      meaning: "Files whose text joins the prompt, in this order.",
+      meaning: "Files whose text is added to the prompt, in this order.",
     },
   },
 });

@@ -44,7 +44,7 @@ export function crossCheck(whole: WholeProject): readonly Problem[] {
       // Of plugins: the program's own names are told where they are written.
       .filter(({ name }) => builtin.has(name) && !isReservedToolName(name))
       .map(({ name, place }) => {
-        return error("duplicate-name", place, `There is a built-in tool with the name "${name}".`);
+        return error("duplicate-name", place, `A built-in tool already has the name "${name}".`);
       }),
     ...identities(whole),
     ...agents.flatMap((agent) => agentProblems(agent, toolNames, new Set(hooks.map(({ name }) => name)))),
@@ -70,7 +70,7 @@ function identities({ identityPlace, bundles }: WholeProject): readonly Problem[
   const own = bundles.filter(({ type }) => type === "harness");
   const [first, ...more] = [...(identityPlace === undefined ? [] : [identityPlace]), ...own.map(({ place }) => place)];
   return more.map((place) => {
-    return error("second-identity", place, `There is one identity, and ${first?.file} has it already.`);
+    return error("second-identity", place, `A project has only one identity, and ${first?.file} already defines it.`);
   });
 }
 
@@ -82,7 +82,7 @@ function agentProblems(
   const own = agent.tools.flatMap((tool) => ("ref" in tool ? [] : [tool.name]));
   const unknown = (kind: string, ref: string, place: SourceLocation, known: ReadonlySet<string>): Problem[] => {
     if (known.has(ref) || KNOWN_LATER.test(ref)) return [];
-    const message = `The agent "${agent.name}" names the ${kind} "${ref}", which nothing defines.`;
+    const message = `The agent "${agent.name}" refers to the ${kind} "${ref}", which is not defined.`;
     return [error("unknown-reference", place, message, nearestTo(ref, known))];
   };
   return [

@@ -151,110 +151,138 @@ const substring = {
   value: {
     type: text(),
     required: true,
-    meaning: "The text; upper and lower case count. A secret in it stands for any of its kind, because logs hold none.",
+    meaning:
+      "The text, case-sensitive. Because logs contain no secrets, a secret in this text matches any secret of the same kind.",
   },
 } as const;
 const tool = {
-  tool: { type: words("the name of a tool"), required: true, meaning: "Its canonical name, or the one people see." },
+  tool: { type: words("the name of a tool"), required: true, meaning: "The canonical name of the tool, or its label." },
 } as const;
 const hook = {
-  value: { type: words("the name of a hook"), required: true, meaning: "Of the setup or the project." },
+  value: {
+    type: words("the name of a hook"),
+    required: true,
+    meaning: "The name of a hook of the setup or the project.",
+  },
 } as const;
-const path = { path: { type: workspacePath, required: true, meaning: "Relative to the workspace." } } as const;
+const path = {
+  path: { type: workspacePath, required: true, meaning: "The path, relative to the workspace." },
+} as const;
 
 export const assertionKinds: Readonly<Record<AssertionType, AssertionKind>> = {
-  response_contains: kind("response_contains", "The final response has this text in it.", substring, ({ value }) => {
+  response_contains: kind("response_contains", "The final response contains this text.", substring, ({ value }) => {
     return { type: "response_contains", value };
   }),
-  response_not_contains: kind("response_not_contains", "The final response does not.", substring, ({ value }) => {
-    return { type: "response_not_contains", value };
-  }),
+  response_not_contains: kind(
+    "response_not_contains",
+    "The final response does not contain this text.",
+    substring,
+    ({ value }) => {
+      return { type: "response_not_contains", value };
+    },
+  ),
   tool_called: kind(
     "tool_called",
-    "The tool was called at least once in the run. A call that was blocked or denied counts: it was tried.",
+    "The agent called the tool at least once. A call that was blocked or denied also counts.",
     tool,
     (values) => ({ type: "tool_called", tool: values.tool }),
   ),
-  tool_not_called: kind("tool_not_called", "Nobody tried to call the tool.", tool, (values) => {
-    return { type: "tool_not_called", tool: values.tool };
-  }),
-  hook_blocked: kind("hook_blocked", "The hook answered `block` at least once.", hook, ({ value }) => {
+  tool_not_called: kind(
+    "tool_not_called",
+    "The agent did not call the tool, not even with a call that was blocked or denied.",
+    tool,
+    (values) => {
+      return { type: "tool_not_called", tool: values.tool };
+    },
+  ),
+  hook_blocked: kind("hook_blocked", "The hook returned `block` at least once.", hook, ({ value }) => {
     return { type: "hook_blocked", hook: value };
   }),
   hook_not_blocked: kind(
     "hook_not_blocked",
-    "The hook never answered `block`, nor did it block because it failed.",
+    "The hook never returned `block`, and it never blocked because of a failure.",
     hook,
     ({ value }) => ({ type: "hook_not_blocked", hook: value }),
   ),
   no_errors: kind(
     "no_errors",
-    "No call of a tool gave an error (a denied one does), and every turn ended with an answer.",
+    "No tool call returned an error (a denied call is an error), and every turn ended with an answer.",
     {},
     () => ({ type: "no_errors" }),
   ),
   completed_within: kind(
     "completed_within",
-    "All turns together took no longer. In a replay the time is that of the recording.",
+    "All turns together took at most this time. In a replay, the times of the recording count.",
     { value: { type: duration, required: true, meaning: "The limit." } },
     ({ value }) => ({ type: "completed_within", withinMs: value }),
   ),
   tokens_under: kind(
     "tokens_under",
-    "All model calls together used fewer tokens, input and output, those of the cache and of delegates included.",
+    "All model calls together used fewer tokens than this. Input, output, cached tokens and the tokens of delegates count.",
     { value: { type: limit("a whole number", MAX_TOKENS, true), required: true, meaning: "The limit." } },
     ({ value }) => ({ type: "tokens_under", tokens: value }),
   ),
   delegation_depth: kind(
     "delegation_depth",
-    "Delegates were nested no deeper. Without a delegate the depth is 0.",
+    "Delegates were nested at most this deep. Without a delegate the depth is 0.",
     {
       value: {
         type: limit("a whole number", MAX_DEPTH, true),
         required: true,
-        meaning: "The depth that is still right.",
+        meaning: "The largest allowed depth.",
       },
     },
     ({ value }) => ({ type: "delegation_depth", depth: value }),
   ),
   event_emitted: kind(
     "event_emitted",
-    "The event is in the log: one of the [protocol](protocol.md#events), or one that a script emitted.",
+    "The log contains the event: an event of the [protocol](protocol.md#events), or one that a script emitted.",
     {
       event: {
         type: words("the name of an event"),
         required: true,
-        meaning: "`PermissionRequested`, or `custom.deployed`.",
+        meaning: "For example `PermissionRequested` or `custom.deployed`.",
       },
-      payload: { type: record, meaning: "Fields that its payload must have, with these values; others may be there." },
+      payload: { type: record, meaning: "Fields and values that the payload must contain. It may contain more." },
     },
     ({ event, payload = {} }) => ({ type: "event_emitted", event, payload }),
   ),
-  file_exists: kind("file_exists", "The workspace has this file, or folder, after the last turn.", path, (values) => {
-    return { type: "file_exists", path: values.path };
-  }),
+  file_exists: kind(
+    "file_exists",
+    "The workspace contains this file or folder after the last turn.",
+    path,
+    (values) => {
+      return { type: "file_exists", path: values.path };
+    },
+  ),
   file_contains: kind(
     "file_contains",
-    "A file of the workspace has this text in it after the last turn.",
+    "This file of the workspace contains this text after the last turn.",
     { ...path, ...substring },
     (values) => ({ type: "file_contains", path: values.path, value: values.value }),
   ),
   json_schema: kind(
     "json_schema",
-    "The final response is JSON, in a code fence or not, that matches a schema (draft 2020-12).",
+    "The final response is JSON that matches a JSON Schema (draft 2020-12). A code fence around the JSON is allowed.",
     { schema: { type: schema, required: true, meaning: "The schema." } },
     (values) => ({ type: "json_schema", schema: values.schema }),
   ),
   cost_under: kind(
     "cost_under",
-    "All model calls together cost less. It fails where no price is known.",
+    "All model calls together cost less than this. The assertion fails if the price of a model is unknown.",
     { value: { type: limit("a number of US dollars", MAX_USD, false), required: true, meaning: "The limit." } },
     ({ value }) => ({ type: "cost_under", usd: value }),
   ),
   verified: kind(
     "verified",
-    "Work was delegated, and what every delegate claimed was accepted by its verifiers in the end.",
-    { agent: { type: words("the name of an agent"), default: "all", meaning: "Only delegates of this name." } },
+    "The agent delegated work, and in the end the verifiers accepted the result of every delegate.",
+    {
+      agent: {
+        type: words("the name of an agent"),
+        default: "all",
+        meaning: "Checks only the delegates with this agent name.",
+      },
+    },
     ({ agent }) => ({ type: "verified", ...defined({ agent }) }),
   ),
 };

@@ -143,10 +143,10 @@ grade:
     toool: x
 `;
   expect(problemsOf(text)).toEqual([
-    'warning 01_case.yaml:2 unknown-key: Case: "catgory" is not known and has no effect. → category',
-    'warning 01_case.yaml:4 unknown-key: Setup: "sytem_prompt" is not known and has no effect. → system_prompt',
-    'warning 01_case.yaml:6 unknown-key: Turn: "rol" is not known and has no effect. → role',
-    'warning 01_case.yaml:11 unknown-key: tool_called: "toool" is not known and has no effect. → tool',
+    'warning 01_case.yaml:2 unknown-key: Case: the key "catgory" is unknown and has no effect. → category',
+    'warning 01_case.yaml:4 unknown-key: Setup: the key "sytem_prompt" is unknown and has no effect. → system_prompt',
+    'warning 01_case.yaml:6 unknown-key: Turn: the key "rol" is unknown and has no effect. → role',
+    'warning 01_case.yaml:11 unknown-key: tool_called: the key "toool" is unknown and has no effect. → tool',
   ]);
   expect(read(text).evalCase).toBeDefined();
 });
@@ -163,12 +163,12 @@ test.each<[string, string, string]>([
   [
     "a turn of the assistant",
     `name: a\nturns: [{role: assistant, content: x}]\ngrade: [{type: no_errors}]\n`,
-    'error 01_case.yaml:2 wrong-value: turns.role: "assistant" does not fit here.',
+    'error 01_case.yaml:2 wrong-value: turns.role: "assistant" is not valid here.',
   ],
   [
     "an unknown assertion",
     `name: a\nturns: [{content: x}]\ngrade:\n  - type: tool_caled\n`,
-    'error 01_case.yaml:4 unknown-assertion: "tool_caled" does not fit here. → tool_called',
+    'error 01_case.yaml:4 unknown-assertion: "tool_caled" is not valid here. → tool_called',
   ],
   [
     "an assertion without its type",
@@ -183,37 +183,37 @@ test.each<[string, string, string]>([
   [
     "a time without a unit",
     `name: a\ntimeout: 30\n${rest}`,
-    "error 01_case.yaml:2 wrong-value: timeout: 30 does not fit here.",
+    "error 01_case.yaml:2 wrong-value: timeout: 30 is not valid here.",
   ],
   [
     "tokens that are no number",
     `name: a\nturns: [{content: x}]\ngrade: [{type: tokens_under, value: few}]\n`,
-    'error 01_case.yaml:3 wrong-value: grade.value: "few" does not fit here.',
+    'error 01_case.yaml:3 wrong-value: grade.value: "few" is not valid here.',
   ],
   [
     "a path that leads out",
     `name: a\nturns: [{content: x}]\ngrade: [{type: file_exists, path: ../x}]\n`,
-    'error 01_case.yaml:3 wrong-value: grade.path: "../x" does not fit here.',
+    'error 01_case.yaml:3 wrong-value: grade.path: "../x" is not valid here.',
   ],
   [
     "a file that leads out",
     `name: a\nsetup:\n  files:\n    /etc/x: hi\n${rest}`,
-    'error 01_case.yaml:4 bad-path: "/etc/x" is no path in the workspace.',
+    'error 01_case.yaml:4 bad-path: "/etc/x" is not a path in the workspace.',
   ],
   [
     "a project and a tool of its own",
     `name: a\nsetup:\n  config: harness.md\n  tools: [fs.read]\n${rest}`,
-    "error 01_case.yaml:4 excluded: `config` and `tools` exclude each other: one of them has to go.",
+    "error 01_case.yaml:4 excluded: `config` and `tools` cannot be combined: remove one of them.",
   ],
   [
     "a built-in tool that is none",
     `name: a\nsetup:\n  tools: [fs.raed]\n${rest}`,
-    'error 01_case.yaml:3 unknown-tool: "fs.raed" does not fit here. → fs.read',
+    'error 01_case.yaml:3 unknown-tool: "fs.raed" is not valid here. → fs.read',
   ],
   [
     "a scenario on one line",
     `name: a\nsetup:\n  scenario: { name: x, rules: [] }\n${rest}`,
-    "error 01_case.yaml:3 wrong-value: setup.scenario: A table does not fit here.",
+    "error 01_case.yaml:3 wrong-value: setup.scenario: A table is not valid here.",
   ],
 ])("%s is an error at its place", (_, text, problem) => {
   expect(problemsOf(text)).toEqual([problem]);

@@ -82,7 +82,7 @@ export type Scenario =
 
 const fromTable = defineTable({
   title: "Copied file",
-  about: "A file or folder of the setup that is copied.",
+  about: "A file or folder that Harness copies into the workspace.",
   fields: { from: { type: words("a path, from the case"), required: true, meaning: "The file or folder to copy." } },
 });
 
@@ -95,12 +95,12 @@ const files: FieldType<readonly SetupFile[]> = {
       return undefined;
     }
     if (tree.entries.length > MAX_FILES) {
-      reader.report(error("wrong-length", tree.place, `A case has at most ${MAX_FILES} files; copy a folder.`));
+      reader.report(error("wrong-length", tree.place, `A case has at most ${MAX_FILES} files. Copy a folder instead.`));
       return undefined;
     }
     return tree.entries.flatMap(({ key, keyPlace, value }): SetupFile[] => {
       if (!isInner(key)) {
-        const message = `"${key.slice(0, 80)}" is no path in the workspace.`;
+        const message = `"${key.slice(0, 80)}" is not a path in the workspace.`;
         reader.report(error("bad-path", keyPlace, message, { expected: "a relative path without `..`" }));
         return [];
       }
@@ -131,7 +131,7 @@ function readInlineScenario(tree: Tree, reader: Reader): Scenario | undefined {
   if (first !== undefined && first.keyPlace.column === tree.place.column && first.keyPlace.line === tree.place.line) {
     return { inline: true, place: tree.place };
   }
-  reader.report(wrongValue(tree, "a scenario with one key on each line, or in a file of its own"));
+  reader.report(wrongValue(tree, "a scenario with one key per line, or the path of a file with one"));
   return undefined;
 }
 
@@ -169,39 +169,41 @@ const rules = list(placed(words("a permission rule")), { max: MAX_RULES });
 const setupTable = defineTable({
   title: "Setup",
   about:
-    "What the case starts with. `config` and `tools` or `hooks` exclude each other: the first is for the whole agent, the others for one tool or hook alone.",
+    "What the case starts with. Use `config` to test the whole agent, or `tools` and `hooks` to test single tools and hooks; `config` cannot be combined with the other two.",
   fields: {
-    system_prompt: { type: text(), meaning: "Instead of the standing system prompt of the program." },
+    system_prompt: { type: text(), meaning: "Replaces the built-in system prompt." },
     tools: {
       type: list(tool, { max: MAX_PARTS }),
       default: "none",
       meaning:
-        "The tools that the model sees, and no others: as in a file of a project ([Tool](artifacts.md#tool)), or by the name of a [built-in](tools.md) one.",
+        "The only tools that the model sees. Each entry is a definition as in a project file ([Tool](artifacts.md#tool)), or the name of a [built-in tool](tools.md).",
     },
     hooks: {
       type: list(hookType, { max: MAX_PARTS }),
-      meaning: "Hooks as in a file of a project: [Hook](artifacts.md#hook); `priority` may be left out.",
+      meaning: "Hooks, defined as in a project file ([Hook](artifacts.md#hook)). `priority` is optional here.",
     },
     config: {
       type: placed(words("a path")),
       meaning:
-        "A project file, looked for in the folder of the case and then in those above it. Its files must be acked, as for a run.",
+        "A project file. Harness looks for it in the folder of the case, then in the folders above. You must have acked the files of the project (`harness ack`), as for a run.",
     },
     files: {
       type: files,
       default: "an empty workspace",
-      meaning: "Files of the workspace: `path: text`, or `path: { from: file or folder }`.",
+      meaning: "Files to put into the workspace: `path: text`, or `path: { from: file or folder }`.",
     },
     scenario: {
       type: scenario,
-      meaning: "The model plays this [scenario](scenarios.md): no key, no cost, the same every time.",
+      meaning:
+        "A scripted model plays this [scenario](scenarios.md). It needs no key, costs nothing and always gives the same answers.",
     },
     allow: {
       type: rules,
-      meaning: "[Permission rules](permissions.md) for calls that run. Nobody can be asked in an eval.",
+      meaning:
+        "[Permission rules](permissions.md) for calls that may run. In an eval, nobody can answer a permission request.",
     },
-    deny: { type: rules, meaning: "The same for calls that are refused." },
-    context: { type: context, meaning: "Values that conditions and scripts see as `ctx`." },
+    deny: { type: rules, meaning: "Permission rules for calls that Harness refuses." },
+    context: { type: context, meaning: "Values that conditions and scripts read through `ctx`." },
   },
 });
 
@@ -210,7 +212,7 @@ const setup: FieldType<EvalSetup> = nested(setupTable, ({ values, at }, reader) 
   const tools = written.filter((one): one is ToolArtifact => "kind" in one);
   if (config !== undefined && (written.length > 0 || hooks.length > 0)) {
     const key = written.length > 0 ? "tools" : "hooks";
-    reader.report(error("excluded", at(key), `\`config\` and \`${key}\` exclude each other: one of them has to go.`));
+    reader.report(error("excluded", at(key), `\`config\` and \`${key}\` cannot be combined: remove one of them.`));
   }
   for (const parts of [tools, hooks]) reportTwins(parts, reader);
   const rulesOf = (effect: "allow" | "deny", of: readonly Placed<string>[] = []): PermissionRule[] =>
@@ -237,10 +239,10 @@ function reportTwins(parts: readonly (ToolArtifact | HookArtifact)[], reader: Re
 
 const turnTable = defineTable({
   title: "Turn",
-  about: "One message. The next one is sent when its turn has ended, in the same session.",
+  about: "One message of the user. All turns run in the same session, one after the other.",
   fields: {
-    role: { type: choice("user"), default: "`user`", meaning: "Who says it." },
-    content: { type: words("text"), required: true, meaning: "What is said." },
+    role: { type: choice("user"), default: "`user`", meaning: "The sender." },
+    content: { type: words("text"), required: true, meaning: "The text of the message." },
   },
 });
 
@@ -248,28 +250,39 @@ const turn: FieldType<string> = nested(turnTable, ({ values }) => values.content
 
 const caseTable = defineTable({
   title: "Case",
-  about: "A YAML file. All of its assertions have to hold: one that fails fails the case.",
+  about: "A YAML file. The case passes if all of its assertions hold.",
   fields: {
-    name: { type: words("a name"), required: true, meaning: "Unique in a suite; what `--case` takes." },
-    description: { type: text(), meaning: "What the case proves; shown in the report." },
-    category: { type: words(), meaning: "A word to group cases by; what `--category` takes." },
-    model: {
-      type: placed(words("`provider:name`, or a name that one provider has")),
-      default: "that of the project, else as for a run",
-      meaning: "The model. `--model` and a scenario beat it.",
+    name: {
+      type: words("a name"),
+      required: true,
+      meaning: "The name of the case, for reports and for `--case`. Unique in a suite.",
     },
-    max_tokens: { type: integer(1, MAX_OUTPUT_TOKENS), meaning: "Cap on the output of each model call." },
+    description: { type: text(), meaning: "What the case tests. The report shows it." },
+    category: { type: words(), meaning: "The group of the case, for `--category`." },
+    model: {
+      type: placed(words("`provider:name`, or a model name that only one provider has")),
+      default: "the project's model, otherwise as for a run",
+      meaning: "The model. `--model` and a scenario take precedence.",
+    },
+    max_tokens: {
+      type: integer(1, MAX_OUTPUT_TOKENS),
+      meaning: "The largest number of output tokens of each model call.",
+    },
     timeout: {
       type: duration,
       default: "`120s`",
-      meaning: "How long one turn may take; then it is cancelled and the case fails.",
+      meaning: "The time limit for one turn. A turn that takes longer is cancelled, and the case fails.",
     },
     setup: { type: setup, meaning: "What the case starts with." },
-    turns: { type: list(turn, { min: 1, max: MAX_TURNS }), required: true, meaning: "What the user says, in order." },
+    turns: {
+      type: list(turn, { min: 1, max: MAX_TURNS }),
+      required: true,
+      meaning: "The messages of the user, in order.",
+    },
     grade: {
       type: list(assertionType, { min: 1, max: MAX_ASSERTIONS }),
       required: true,
-      meaning: "What has to hold afterwards.",
+      meaning: "The assertions that must hold after the last turn.",
     },
   },
 });

@@ -30,18 +30,20 @@ export function readFileContent(path: string, file: string, inside: string | und
     const real = realpathSync.native(path);
     if (inside !== undefined && !isInside(inside, real)) {
       return {
-        problem: error("outside-project", at, "The file is a link that leads out of the project."),
+        problem: error("outside-project", at, "The file is a symbolic link to a place outside the project."),
         missing: false,
       };
     }
     descriptor = openSync(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const stats = fstatSync(descriptor, { bigint: true });
     if (!stats.isFile()) {
-      const message = stats.isDirectory() ? "This is a folder; a file is expected." : "This is not a regular file.";
+      const message = stats.isDirectory()
+        ? "This is a folder, but Harness expects a file here."
+        : "This is not a regular file.";
       return { problem: error("not-a-file", at, message), missing: false, stats };
     }
     if (stats.size > MAX_FILE_BYTES) {
-      const message = `The file has ${stats.size} bytes; ${MAX_FILE_BYTES} are allowed.`;
+      const message = `The file has ${stats.size} bytes; the limit is ${MAX_FILE_BYTES}.`;
       return { problem: error("too-large", at, message), missing: false, stats };
     }
     const bytes = readWhole(descriptor, Number(stats.size));
@@ -55,7 +57,7 @@ export function readFileContent(path: string, file: string, inside: string | und
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
     const missing = code === "ENOENT";
-    const message = missing ? "There is no such file." : `The file cannot be read (${code}).`;
+    const message = missing ? "The file does not exist." : `The file cannot be read (${code}).`;
     return { problem: error(missing ? "file-not-found" : "unreadable", at, message), missing };
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
@@ -81,7 +83,8 @@ function readWhole(descriptor: number, size: number): Buffer {
 
 function textProblem(bytes: Buffer, at: SourceLocation): Problem | undefined {
   const zero = bytes.indexOf(0);
-  if (zero >= 0) return error("not-text", placeOf(bytes, zero, at), "The file has a NUL byte in it; it is no text.");
+  if (zero >= 0)
+    return error("not-text", placeOf(bytes, zero, at), "The file contains a NUL byte, so it is not a text file.");
   if (isUtf8(bytes)) return undefined;
   let start = 0;
   for (let line = 1; start <= bytes.length; line++) {

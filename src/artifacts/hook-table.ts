@@ -45,46 +45,47 @@ const example: FieldType<PolicyExample> = {
 export const hookTable = defineTable({
   title: "Hook",
   about:
-    "A file `.harness/hooks/NAME.md`, or an entry of `hooks:` in `harness.md`, a bundle or an agent. In a file the name is the file's; the body is for reviewers and never reaches the model.",
+    "A file `.harness/hooks/NAME.md`, or an entry of `hooks:` in `harness.md`, a bundle or an agent. For a file, the file name is the hook's name. The body is for reviewers; the model never sees it.",
   fields: {
     name: {
       type: words("a name"),
-      meaning: "An entry of `hooks:` needs `name` or `handler`; in a file the file name is the name.",
+      meaning:
+        "Required in an entry of `hooks:`, unless it has `handler`. In a file, leave it out: the file name is used.",
     },
     handler: { type: words("a name"), meaning: "The same as `name`." },
-    event: { type: event, required: true, meaning: "When it is asked: see [Events](#events)." },
+    event: { type: event, required: true, meaning: "The event that the hook runs on: see [Events](#events)." },
     priority: {
       type: integer(-MAX_PRIORITY, MAX_PRIORITY),
       default: "`0`, with a warning",
-      meaning: "Lower is asked first.",
+      meaning: "The order of the hooks of one event. The hook with the lowest number runs first.",
     },
     when: {
       type: script,
       default: "always",
-      meaning: "A Starlark expression over `event`, `payload` and `ctx`; the hook is asked only where it is true.",
+      meaning: "A Starlark expression over `event`, `payload` and `ctx`. The hook runs only when it is true.",
     },
     script: {
       type: script,
       meaning:
-        "Starlark with `def handle(event, payload)` that answers `allow()`, `block(reason)` or `modify(payload)`.",
+        "Starlark with `def handle(event, payload)` that returns `allow()`, `block(reason)` or `modify(payload)`.",
     },
     timeout_ms: {
       type: integer(1, MAX_HOOK_TIMEOUT_MS),
-      default: "`100`; `5000` when the script waits for something",
-      meaning: "How long it may take.",
+      default: "`100`; `5000` if the script calls a function that waits",
+      meaning: "The time limit for one run of the hook, in milliseconds.",
     },
     on_error: {
       type: choice("allow", "block"),
       default: "`block` for guards, else `allow`",
-      meaning: "What a failure of the hook means.",
+      meaning: "What Harness does with the event if the hook fails or exceeds its time limit.",
     },
     match: {
       type: list(example, { max: MAX_EXAMPLES }),
-      meaning: "Payloads that it blocks or modifies. Checked when the project is loaded.",
+      meaning: "Examples: payloads that the hook blocks or modifies. Harness checks them when it loads the project.",
     },
     not_match: {
       type: list(example, { max: MAX_EXAMPLES }),
-      meaning: "Payloads that it lets pass unchanged. Checked when the project is loaded.",
+      meaning: "Examples: payloads that the hook lets pass unchanged. Harness checks them when it loads the project.",
     },
   },
 });
@@ -99,7 +100,7 @@ export function makeHook(
   const name = artifactName("Hook", values[written], at(written), place, reader, given?.name);
   if (name === undefined || values.event === undefined) return undefined;
   if (values.priority === undefined) {
-    const message = `The hook "${name}" has no priority, so it is asked with 0: before most others.`;
+    const message = `The hook "${name}" has no priority. It gets priority 0 and runs before most other hooks.`;
     reader.report(warning("no-priority", at("event"), message, { expected: "priority: 10" }));
   }
   if (values.script === undefined) {

@@ -24,32 +24,33 @@ const MAX_COUNT = 1_000_000_000_000;
 
 export const delegationTable = defineTable({
   title: "Delegation",
-  about: "How far work may be handed to other agents.",
+  about: "Limits for delegating work to other agents.",
   fields: {
     max_depth: {
       type: integer(0, MAX_DEPTH),
       default: `\`${defaultDelegation.maxDepth}\``,
-      meaning: "Levels below the root; `0` is no delegation.",
+      meaning: "The number of levels of delegates below the root agent. `0` turns delegation off.",
     },
     max_concurrent: {
       type: integer(1, MAX_CONCURRENT),
       default: `\`${defaultDelegation.maxConcurrent}\``,
-      meaning: "Delegates at work at once, in the whole tree.",
+      meaning: "How many delegates may work at the same time, in the whole tree.",
     },
     iterations_per_depth: {
       type: list(integer(1, MAX_ITERATIONS), { min: 1, max: MAX_DEPTH + 1 }),
       default: `\`[${defaultDelegation.iterationsPerDepth.join(", ")}]\``,
-      meaning: "Steps of a turn at each depth, the root first. The last one holds for what is deeper.",
+      meaning:
+        "The step limit of a turn at each depth, starting with the root agent. The last number also applies to deeper levels.",
     },
     timeout_ms: {
       type: integer(1, DAY_MS),
       default: `\`${defaultDelegation.timeoutMs}\``,
-      meaning: "How long a delegate may take.",
+      meaning: "The time limit for one delegate, in milliseconds.",
     },
     allow_recursive: {
       type: flag,
       default: `\`${defaultDelegation.allowRecursive}\``,
-      meaning: "Whether a delegate may delegate.",
+      meaning: "Whether a delegate may delegate work itself.",
     },
   },
 });
@@ -67,28 +68,29 @@ export const delegationType: FieldType<Partial<DelegationConfig>> = nested(deleg
 
 export const metaTable = defineTable({
   title: "Meta",
-  about: "Whether scripts may add tools, hooks and agents while the program runs. The policies hold for those as well.",
+  about:
+    "Whether scripts may register tools, hooks and agents at run time. The policies also apply to what scripts register.",
   fields: {
-    enabled: { type: flag, default: "`false`", meaning: "Without it every `meta` call is refused." },
+    enabled: { type: flag, default: "`false`", meaning: "If false, Harness refuses every `meta` call." },
     max_tools: {
       type: integer(0, MAX_REGISTERED),
       default: `\`${defaultMeta.maxTools}\``,
-      meaning: "Tools that may be added in a run.",
+      meaning: "How many tools scripts may register in one run.",
     },
     max_hooks: {
       type: integer(0, MAX_REGISTERED),
       default: `\`${defaultMeta.maxHooks}\``,
-      meaning: "Hooks that may be added in a run.",
+      meaning: "How many hooks scripts may register in one run.",
     },
     max_agents: {
       type: integer(0, MAX_REGISTERED),
       default: `\`${defaultMeta.maxAgents}\``,
-      meaning: "Agents that may be added in a run.",
+      meaning: "How many agents scripts may register in one run.",
     },
     max_call_depth: {
       type: integer(0, MAX_DEPTH),
       default: `\`${defaultMeta.maxCallDepth}\``,
-      meaning: "How deep `meta` calls may be nested.",
+      meaning: "How deeply `meta` calls may be nested.",
     },
   },
 });
@@ -103,13 +105,13 @@ export const metaType: FieldType<MetaConfig> = nested(metaTable, ({ values }) =>
 
 export const budgetTable = defineTable({
   title: "Budget",
-  about: "What may be used up; what is left out has no bound here.",
+  about: "The limits of one budget. A field that is not set has no limit here.",
   fields: {
-    max_cost_usd: { type: number(0, MAX_COST_USD), meaning: "US dollars, by the known prices." },
-    max_tokens: { type: integer(1, MAX_COUNT), meaning: "Tokens in and out." },
+    max_cost_usd: { type: number(0, MAX_COST_USD), meaning: "Cost in US dollars, calculated from the known prices." },
+    max_tokens: { type: integer(1, MAX_COUNT), meaning: "Input and output tokens together." },
     max_steps: { type: integer(1, MAX_COUNT), meaning: "Model calls." },
     max_calls: { type: integer(1, MAX_COUNT), meaning: "Tool calls." },
-    max_wall_ms: { type: integer(1, MAX_COUNT), meaning: "Time on the clock." },
+    max_wall_ms: { type: integer(1, MAX_COUNT), meaning: "Elapsed time in milliseconds." },
   },
 });
 
@@ -125,14 +127,14 @@ const budgetType: FieldType<BudgetConfig> = nested(budgetTable, ({ values }) => 
 
 export const budgetsTable = defineTable({
   title: "Budgets",
-  about: "One budget for each span of work.",
+  about: "Limits on cost, tokens, steps, calls and time, for a turn, a session or a whole tree of agents.",
   fields: {
-    turn: { type: budgetType, meaning: "From an input to its answer." },
-    session: { type: budgetType, meaning: "All turns of a session." },
+    turn: { type: budgetType, meaning: "The budget of one turn, from an input to its answer." },
+    session: { type: budgetType, meaning: "The budget of all turns of a session together." },
     tree: {
       type: budgetType,
       meaning:
-        "A session and all its delegates, at every depth, together; when it is used up all of them stop. Earlier runs of the session count, with their delegates.",
+        "The budget of a session and all its delegates together, at every depth. When it is used up, all of them stop. Earlier runs of the session and their delegates count as well.",
     },
   } satisfies FieldMap,
 });

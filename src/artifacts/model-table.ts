@@ -30,28 +30,32 @@ const PROVIDER = /^[a-z][a-z0-9_-]*$/i;
 
 export const retryTable = defineTable({
   title: "Retry",
-  about: "How calls to the model are repeated. What is left out has the program's default.",
+  about: "How Harness retries failed calls to the model.",
   fields: {
-    max_retries: { type: integer(0, MAX_RETRIES), default: "`3`", meaning: "`0` switches retrying off." },
+    max_retries: {
+      type: integer(0, MAX_RETRIES),
+      default: "`3`",
+      meaning: "How often a failed call is retried. `0` turns retries off.",
+    },
     max_attempts: {
       type: integer(0, MAX_RETRIES),
-      meaning: "The same as `max_retries`, which wins when both are written.",
+      meaning: "Another name for `max_retries`. If both are set, `max_retries` takes precedence.",
     },
     initial_backoff_ms: {
       type: integer(0, MAX_BACKOFF_MS),
       default: "`250`",
-      meaning: "The wait before the first retry; each wait is between half and all of it.",
+      meaning: "The wait before the first retry. The actual wait is random, between half and all of this time.",
     },
     max_backoff_ms: {
       type: integer(0, MAX_BACKOFF_MS),
       default: "`8000`",
       meaning:
-        "The longest wait. A `Retry-After` of the vendor is followed up to 60 s, and up to what is left of `timeouts.step_s`; a longer one ends the call and is named in the message.",
+        "The longest wait between two retries. If the vendor sends `Retry-After`, Harness waits that long instead, up to 60 s and up to the rest of `timeouts.step_s`. If `Retry-After` is longer, the call fails and the message shows the requested time.",
     },
     multiplier: {
       type: number(0, MAX_MULTIPLIER),
       default: "`2`",
-      meaning: "How much longer each wait is than the one before.",
+      meaning: "The factor by which the wait grows after each retry.",
     },
   },
 });
@@ -74,29 +78,30 @@ const inSeconds = (ms: number): string => `\`${ms / 1000}\``;
 
 export const timeoutsTable = defineTable({
   title: "Timeouts",
-  about: "How long a model call may take, in seconds. What is left out has the program's default.",
+  about: "Time limits for model calls, in seconds.",
   fields: {
     headers_s: {
       type: seconds,
       default: inSeconds(defaultTimeouts.headersMs),
-      meaning: "From the start of an attempt to the response headers: key, connection, request.",
+      meaning:
+        "From the start of an attempt to the response headers. Includes fetching the key, connecting and sending the request.",
     },
     first_token_s: {
       type: seconds,
       default: inSeconds(defaultTimeouts.firstTokenMs),
       meaning:
-        "From the start of an attempt to the first word, thought or piece of a tool call. Keep-alives do not count.",
+        "From the start of an attempt to the first piece of text, thinking or a tool call. Keep-alives do not count.",
     },
     chunk_s: {
       type: seconds,
       default: inSeconds(defaultTimeouts.chunkMs),
-      meaning: "The longest silence after the first token. Every byte ends a silence, keep-alives included.",
+      meaning: "The longest time without any data after the first token. Keep-alives count as data.",
     },
     step_s: {
       type: seconds,
       default: inSeconds(defaultTimeouts.stepMs),
       meaning:
-        "Budget of a step: all attempts, retries, fallbacks and waits together. Time in which the answer flows does not count. The model that is asked first sets it.",
+        "Time limit for a whole step: all attempts, retries, fallbacks and waits together. Time during which the answer is streaming does not count. The value of the first model applies to its fallbacks as well.",
     },
   },
 });
@@ -115,7 +120,7 @@ const url: FieldType<string> = {
     if (written === undefined) return undefined;
     if (/^https?:$/.test(URL.parse(written)?.protocol ?? "")) return written;
     reader.report(
-      error("wrong-value", tree.place, `"${written.slice(0, 60)}" does not fit here.`, {
+      error("wrong-value", tree.place, `"${written.slice(0, 60)}" is not valid here.`, {
         expected: this.shown,
       }),
     );
@@ -125,42 +130,47 @@ const url: FieldType<string> = {
 
 export const modelTable = defineTable({
   title: "Model",
-  about: "A model, or in short `provider:name`.",
+  about: "A model. The short form is `provider:name`.",
   fields: {
     provider: {
       type: words("a provider"),
       default: `\`${DEFAULT_PROVIDER}\``,
-      meaning: "See [providers.md](providers.md).",
+      meaning: "The provider: see [providers.md](providers.md).",
     },
-    name: { type: words("the vendor's name of the model"), required: true, meaning: "As the vendor calls it." },
+    name: {
+      type: words("the vendor's name of the model"),
+      required: true,
+      meaning: "The name that the vendor uses for the model.",
+    },
     max_tokens: {
       type: integer(1, MAX_OUTPUT_TOKENS),
-      default: "4096 in `harness.md`; in `config.toml` the provider's",
-      meaning: "Cap on the tokens of one response. One that is cut there is asked for again with twice as many.",
+      default: "`4096` in `harness.md`; the provider's default in `config.toml`",
+      meaning:
+        "The largest number of tokens in one response. If the limit cuts a response off, Harness repeats the request with twice as many tokens.",
     },
     temperature: {
       type: number(0, 2),
-      default: "0.7 in `harness.md`; in `config.toml` the provider's",
-      meaning: "How much the answers vary. Not sent to models that refuse it.",
+      default: "`0.7` in `harness.md`; the provider's default in `config.toml`",
+      meaning: "How much the answers vary. Harness does not send it to models that reject it.",
     },
     base_url: {
       type: url,
       default: "the provider's",
       meaning:
-        "Another address, for a proxy or a gateway. Required for `custom`, here or in `HARNESS_CUSTOM_BASE_URL`.",
+        "The address of the API, for example of a proxy or gateway. The provider `custom` needs an address, here or in `HARNESS_CUSTOM_BASE_URL`.",
     },
     api_key_env: {
-      type: words("the name of a variable"),
+      type: words("the name of an environment variable"),
       default: "the provider's own",
-      meaning: "The name of the variable that holds the key. Keys themselves are never written here.",
+      meaning: "The environment variable that holds the API key. Never write the key itself here.",
     },
     family: {
       type: choice("openai", "anthropic"),
       default: "`openai`",
-      meaning: "Wire family of the provider `custom`.",
+      meaning: "Which API the provider `custom` speaks.",
     },
-    retry: { type: retryType, default: "the program's", meaning: "See below." },
-    timeouts: { type: timeoutsType, default: "the program's", meaning: "See below." },
+    retry: { type: retryType, default: "see there", meaning: "How Harness retries failed calls." },
+    timeouts: { type: timeoutsType, default: "see there", meaning: "Time limits for calls." },
   },
 });
 
@@ -176,7 +186,7 @@ export function makeModel(
   const { provider = DEFAULT_PROVIDER, name } = values;
   if (!PROVIDER.test(provider)) {
     reader.report(
-      error("wrong-value", at("provider"), `"${provider.slice(0, 60)}" cannot be a provider.`, {
+      error("wrong-value", at("provider"), `"${provider.slice(0, 60)}" is not a valid provider name.`, {
         expected: "a provider",
       }),
     );

@@ -14,8 +14,8 @@ export const MAX_PATTERN_LENGTH = 200;
 export function globFault(pattern: string): string | undefined {
   if (pattern.trim() === "") return "the pattern is empty";
   if (pattern.length > MAX_PATTERN_LENGTH) return `the pattern is longer than ${MAX_PATTERN_LENGTH} characters`;
-  if (/\s/.test(pattern)) return "tool names have no white space";
-  return parse(pattern) === undefined ? "a `[` is not closed, or there is nothing in the brackets" : undefined;
+  if (/\s/.test(pattern)) return "tool names do not contain white space";
+  return parse(pattern) === undefined ? "a `[` is not closed, or the brackets are empty" : undefined;
 }
 
 /** False for a pattern with a fault. */

@@ -83,8 +83,8 @@ function readHead(reader: Reader, text: string): Frontmatter | undefined {
   if (typeof head === "object") return head;
   const message =
     head === "missing"
-      ? "The file does not begin with frontmatter: its first line has to be ---."
-      : "The frontmatter that begins here is not closed by a second line with ---.";
+      ? "The file does not begin with frontmatter: its first line must be ---."
+      : "The frontmatter is not closed: add a second line with ---.";
   reader.report(error(`frontmatter-${head}`, { file: reader.file, line: 1, column: 1 }, message, { expected: "---" }));
   return undefined;
 }
@@ -133,7 +133,7 @@ function readRoot(tree: MapTree, head: Frontmatter, reader: Reader): Unchecked {
   const identity = { text: head.body, place: { file: reader.file, line: head.bodyLine, column: 1 } };
   const hasIdentity = head.body !== "" && reader.tier === "project";
   if (hasIdentity && context?.config.systemPrompt !== undefined) {
-    const message = "The body of the file is the system prompt; this one is not used.";
+    const message = "This system prompt is ignored: the body of the file is the system prompt.";
     reader.report(warning("ignored-key", context.systemPromptPlace, message));
   }
   return {

@@ -9,17 +9,17 @@ const NAME = /^[a-z][a-z0-9-]{0,62}$/;
 const pluginTable = defineTable({
   title: "Plugin",
   about:
-    "Code that Harness loads into its own process: [plugins](../guide/plugins.md). The name of the table is the name that the plugin gives itself: `[plugins.release-freeze]`. Only this file names plugins: no project, flag or variable does.",
+    "Code that Harness loads into its own process: see [plugins](../guide/plugins.md). The name of the table must be the name that the plugin declares, for example `[plugins.release-freeze]`. Plugins come from this file only; a project, a flag or an environment variable cannot add one.",
   fields: {
     path: {
       type: placed(words("path of a file")),
       required: true,
-      meaning: "One JavaScript module: an absolute path, or one relative to the folder of this file.",
+      meaning: "The JavaScript module. A relative path starts at the folder of this file.",
     },
     sha256: {
       type: textThat("64 hexadecimal digits", (text) => /^[0-9a-f]{64}$/i.test(text)),
       meaning:
-        "SHA-256 of that file. Without it, or when the file is another one, Harness does not start and prints the hash of the file that is there.",
+        "The SHA-256 hash of the module. If it is missing or does not match, Harness does not start and prints the actual hash.",
     },
   },
 });
@@ -34,4 +34,4 @@ const plugin: FieldType<PluginPin> = nested(pluginTable, ({ values: { path, sha2
   };
 });
 
-export const pluginsType = byName(plugin, "name of small letters, digits and `-`", (name) => NAME.test(name));
+export const pluginsType = byName(plugin, "name (lower-case letters, digits and `-`)", (name) => NAME.test(name));

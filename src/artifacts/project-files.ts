@@ -64,11 +64,11 @@ export function scanRoot(root: string, folder: string): readonly Problem[] {
   return names.flatMap((entry): Problem[] => {
     const place: SourceLocation = { file: displayPath(root, join(folder, entry.name)), line: 1, column: 1 };
     if (basename(folder) === ".harness" && (CONFIG_NAMES as readonly string[]).includes(entry.name)) {
-      return [warning("not-read", place, "This file is not read: it belongs beside the folder .harness, not into it.")];
+      return [warning("not-read", place, "Harness does not read this file here: move it next to the folder .harness.")];
     }
     const nearest = entry.isDirectory() && !known.includes(entry.name) ? nearestName(entry.name, known) : undefined;
     if (nearest === undefined) return [];
-    return [warning("not-read", place, "This folder is not read.", { nearest })];
+    return [warning("not-read", place, "Harness does not read this folder.", { nearest })];
   });
 }
 
@@ -80,7 +80,7 @@ export function scanFolder(root: string, inside: string, folder: string, kind: F
   if (!Array.isArray(entries)) {
     const message =
       entries.code === "ENOTDIR"
-        ? "This is a file; a folder is expected."
+        ? "This is a file, but Harness expects a folder here."
         : `The folder cannot be read (${entries.code}).`;
     return {
       files: [],
@@ -90,13 +90,15 @@ export function scanFolder(root: string, inside: string, folder: string, kind: F
   if (!isInside(inside, realpathSync.native(folder))) {
     return {
       files: [],
-      problems: [error("outside-project", placeOf(folder), "The folder is a link that leads out of the project.")],
+      problems: [
+        error("outside-project", placeOf(folder), "The folder is a symbolic link to a place outside the project."),
+      ],
     };
   }
   if (entries.length > MAX_FOLDER_FILES) {
     return {
       files: [],
-      problems: [error("too-many-files", placeOf(folder), `More than ${MAX_FOLDER_FILES} entries.`)],
+      problems: [error("too-many-files", placeOf(folder), `The folder has more than ${MAX_FOLDER_FILES} entries.`)],
     };
   }
   const files: SourceFile[] = [];
@@ -106,10 +108,13 @@ export function scanFolder(root: string, inside: string, folder: string, kind: F
     if (entry.name.startsWith(".")) continue;
     // A folder named `x.md` is read like a file, which says that it is none.
     if (entry.name.endsWith(".md")) files.push({ kind, path, file: displayPath(root, path), inside });
-    else if (entry.isDirectory()) problems.push(warning("not-read", placeOf(path), "Folders in here are not read."));
+    else if (entry.isDirectory())
+      problems.push(warning("not-read", placeOf(path), "Harness does not read folders inside this folder."));
     else if (LOOKS_LIKE_ARTIFACT.test(entry.name)) {
       problems.push(
-        warning("not-read", placeOf(path), "This file is not read.", { expected: "a file whose name ends in .md" }),
+        warning("not-read", placeOf(path), "Harness does not read this file.", {
+          expected: "a file whose name ends in .md",
+        }),
       );
     }
   }

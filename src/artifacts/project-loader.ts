@@ -142,8 +142,12 @@ function judgedFiles({ files }: Snapshot): readonly JudgedFile[] {
 }
 
 function awaitingProblem({ file, change }: AwaitingFile): Problem {
-  const what = { new: "The file is new", changed: "The file changed since it was acked", removed: "The file is gone" };
-  const message = `${what[change]} and needs an ack: harness ack shows what it says.`;
+  const what = {
+    new: "The file is new",
+    changed: "The file changed since its last ack",
+    removed: "The file was removed",
+  };
+  const message = `${what[change]} and needs your ack. Review it with: harness ack.`;
   return error("needs-ack", { file, line: 1, column: 1 }, message);
 }
 

@@ -109,7 +109,7 @@ export function lookAtProject(
   function seeConfig(): SeenFile | undefined {
     const paths = places.configFile === undefined ? findConfigs(root) : [resolve(root, places.configFile)];
     for (const path of paths.slice(1)) {
-      const message = `There is also ${displayPath(root, paths[0] ?? "")}; one of the two has to go.`;
+      const message = `The project also has ${displayPath(root, paths[0] ?? "")}. Remove one of the two.`;
       problems.push(error("second-config", { file: displayPath(root, path), line: 1, column: 1 }, message));
     }
     const [path] = paths;
@@ -134,7 +134,7 @@ function artifactRoots(
 ): readonly string[] {
   const named = (config?.config?.artifactRoots ?? []).map(({ path, place }) => ({ path: join(root, path), place }));
   for (const { path, place } of named) {
-    if (stampOf(path) === undefined) problems.push(error("file-not-found", place, "There is no such folder."));
+    if (stampOf(path) === undefined) problems.push(error("file-not-found", place, "The folder does not exist."));
   }
   const extra = (places.extraRoots ?? []).map((path) => (isAbsolute(path) ? path : join(root, path)));
   return [...new Set([join(root, ".harness"), ...named.map(({ path }) => path), ...extra])];

@@ -16,7 +16,7 @@ export function addProjectRules(file: string, text: string, rules: readonly stri
   const after: unknown = parseDocument(changed, { uniqueKeys: false }).toJS();
   const expected = withAllow(before.toJS(), [...known, ...added]);
   if (canonicalJson(after) !== canonicalJson(expected)) {
-    const detail = `${file}: the rules could not be added without changing others; write them into permissions.allow yourself`;
+    const detail = `${file}: Harness could not add the rules without changing others; add them to permissions.allow yourself`;
     throw new ReasonError("ConfigInvalid", { detail });
   }
   return text.slice(0, start) + changed + text.slice(end);

@@ -24,7 +24,7 @@ export async function addAllowRule(file: string, text: string, rule: string): Pr
     config.settings.permissions.map((one) => `${one.effect} ${one.rule}`);
   const expected = [...rules(before), `allow ${rule}`].toSorted();
   if (JSON.stringify(rules(after).toSorted()) !== JSON.stringify(expected)) {
-    const detail = `${file}: the rule could not be added without changing others; write it into permissions.allow yourself`;
+    const detail = `${file}: Harness could not add the rule without changing others; add it to permissions.allow yourself`;
     throw new ReasonError("ConfigInvalid", { detail });
   }
   return added;

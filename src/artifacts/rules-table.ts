@@ -33,16 +33,20 @@ interface WrittenRule {
 
 export const ruleTable = defineTable({
   title: "Rule with examples",
-  about: "A permission rule with calls that show what it does.",
+  about: "A permission rule with example calls. Harness checks the examples when it loads the project.",
   fields: {
-    rule: { type: words("a permission rule"), required: true, meaning: "See [permissions.md](permissions.md)." },
+    rule: {
+      type: words("a permission rule"),
+      required: true,
+      meaning: "The rule: see [permissions.md](permissions.md).",
+    },
     match: {
       type: list(placed(words("a call")), { max: MAX_EXAMPLES }),
-      meaning: "Calls that it applies to: `Bash(git push)`, or a tool name.",
+      meaning: "Calls that the rule applies to: `Bash(git push)`, or a tool name.",
     },
     not_match: {
       type: list(placed(words("a call")), { max: MAX_EXAMPLES }),
-      meaning: "Calls that it does not apply to.",
+      meaning: "Calls that the rule does not apply to.",
     },
   },
 });
@@ -70,14 +74,24 @@ const labelled = list(placed(words("a permission rule")), { max: MAX_RULES });
 
 export const permissionsTable = defineTable({
   title: "Permissions",
-  about: "Which calls run, ask or are refused: [permissions.md](permissions.md). Deny beats ask, ask beats allow.",
+  about:
+    "Which calls run, which ask for approval and which are refused: see [permissions.md](permissions.md). Deny takes precedence over ask, and ask over allow.",
   fields: {
-    allow: { type: rules, meaning: "Calls that run without a question." },
-    ask: { type: rules, meaning: "Calls that a person is asked about." },
-    deny: { type: rules, meaning: "Calls that are refused." },
-    private: { type: labelled, meaning: "Calls whose results are private: [labels](permissions.md#labels)." },
-    untrusted: { type: labelled, meaning: "Calls whose results come from outside." },
-    strict: { type: flag, default: "`false`", meaning: "Everything that no rule allows asks." },
+    allow: { type: rules, meaning: "Calls that run without asking." },
+    ask: { type: rules, meaning: "Calls that need a person's approval." },
+    deny: { type: rules, meaning: "Calls that Harness refuses." },
+    private: { type: labelled, meaning: "Calls whose results get the [label](permissions.md#labels) `private`." },
+    untrusted: {
+      type: labelled,
+      meaning:
+        "Calls whose results get the [label](permissions.md#labels) `untrusted`, because they come from outside.",
+    },
+    strict: {
+      type: flag,
+      default: "`false`",
+      meaning:
+        "If true, every call that no rule allows asks for approval. The [quiet preset](permissions.md#the-quiet-preset) is off.",
+    },
   },
 });
 
@@ -113,20 +127,20 @@ const domain: FieldType<PolicyPattern> = {
     if (pattern === undefined) return undefined;
     if (DOMAIN.test(pattern)) return { pattern, place: tree.place };
     const expected = "`example.com`, `*.example.com` or `*`, without scheme, port and path";
-    reader.report(error("bad-pattern", tree.place, `"${pattern.slice(0, 100)}" is no host name.`, { expected }));
+    reader.report(error("bad-pattern", tree.place, `"${pattern.slice(0, 100)}" is not a host name.`, { expected }));
     return undefined;
   },
 };
 
 export const networkTable = defineTable({
   title: "Network",
-  about: "Where scripts and `web.fetch` may connect to. Without this table: any public host.",
+  about: "Which hosts scripts and `web.fetch` may connect to. Without this table they may connect to any public host.",
   fields: {
     allowed_domains: {
       type: list(domain, { max: MAX_DOMAINS }),
       default: "none",
       meaning:
-        "`example.com` is the host and what is below it, `*.example.com` only what is below, `*` any host. An empty list is nothing at all.",
+        "`example.com` allows the host and its subdomains, `*.example.com` only the subdomains, `*` any host. An empty list allows no host.",
     },
   },
 });

@@ -131,7 +131,7 @@ export function nearestTo(written: string, known: Iterable<string>): { readonly 
 }
 
 export function wrongValue(tree: Tree, expected: string): Problem {
-  return error("wrong-value", tree.place, `${describe(tree)} does not fit here.`, { expected });
+  return error("wrong-value", tree.place, `${describe(tree)} is not valid here.`, { expected });
 }
 
 export const text = (shown = "text"): FieldType<string> =>
@@ -185,7 +185,7 @@ export function byName<Value>(
       }
       const read = tree.entries.map(({ key, keyPlace, value }): [string, Value | undefined] => {
         if (!isName(key))
-          reader.report(error("wrong-value", keyPlace, `"${key}" does not fit here.`, { expected: names }));
+          reader.report(error("wrong-value", keyPlace, `"${key}" is not valid here.`, { expected: names }));
         return [key, of.read(value, reader)];
       });
       // What could not be read was reported.
@@ -284,12 +284,12 @@ export const script: FieldType<ScriptSource> = {
       return undefined;
     }
     if (tree.value.trim() === "") {
-      reader.report(error("empty-script", tree.place, "There is no code in here."));
+      reader.report(error("empty-script", tree.place, "The script is empty."));
       return undefined;
     }
     if (!tree.linesHold) {
       const message =
-        "Lines are joined here, so positions in messages are not exact. Write the code as a literal block.";
+        "YAML joins these lines, so line numbers in messages about the script are not exact. Write the script as a literal block.";
       reader.report(warning("script-style", tree.place, message, { expected: "a literal block after `|`" }));
     }
     return { text: tree.value, place: tree.textPlace };
@@ -315,7 +315,7 @@ export function plainValue(tree: Tree): unknown {
 
 export function unknownKey(title: string, key: string, place: SourceLocation, known: readonly string[]): Problem {
   const near = nearestTo(key, known);
-  return warning("unknown-key", place, `${title}: "${key}" is not known and has no effect.`, near);
+  return warning("unknown-key", place, `${title}: the key "${key}" is unknown and has no effect.`, near);
 }
 
 function scalar<Value>(

@@ -22,23 +22,23 @@ const MAX_SOURCES = 10;
 const type = {
   type: words("`stdin`, `telegram` or `meshwire`"),
   required: true,
-  meaning: "Which kind of source it is.",
+  meaning: "The type of the source.",
 } as const;
 const token_env = {
-  type: words("the name of a variable"),
+  type: words("the name of an environment variable"),
   required: true,
-  meaning: "The variable that holds the token. Never the token.",
+  meaning: "The environment variable that holds the token. Never write the token itself here.",
 } as const;
 
 export const sourceTables: Readonly<Record<ServeSource["type"], Table>> = {
   stdin: defineTable({
     title: "Source stdin",
-    about: "Inputs from standard input, answers to standard output.",
+    about: "Reads inputs from standard input and writes answers to standard output.",
     fields: { type },
   }),
   telegram: defineTable({
     title: "Source telegram",
-    about: "Messages to a Telegram bot.",
+    about: "Reads the messages that a Telegram bot receives.",
     fields: {
       type,
       token_env,
@@ -50,19 +50,19 @@ export const sourceTables: Readonly<Record<ServeSource["type"], Table>> = {
       poll_timeout_seconds: {
         type: integer(0, 50),
         default: "the source's",
-        meaning: "How long one poll waits; `0` is the source's default.",
+        meaning: "How long one poll waits for messages. `0` means the source's default.",
       },
-      offset_path: { type: words("a path"), meaning: "Where the last message seen is kept over restarts." },
+      offset_path: { type: words("a path"), meaning: "The file that remembers the last message across restarts." },
     },
   }),
   meshwire: defineTable({
     title: "Source meshwire",
-    about: "Messages of the peers in a MeshWire mesh.",
+    about: "Reads the messages of peers in a MeshWire mesh.",
     fields: {
       type,
       token_env,
       mesh_id: { type: words(), required: true, meaning: "The mesh to join." },
-      agent_id: { type: words(), required: true, meaning: "What this agent is called there." },
+      agent_id: { type: words(), required: true, meaning: "The id of this agent in the mesh." },
       sender_allowlist: {
         type: list(words("an agent id"), { min: 1, max: MAX_ALLOWED }),
         required: true,
@@ -71,9 +71,9 @@ export const sourceTables: Readonly<Record<ServeSource["type"], Table>> = {
       poll_timeout_seconds: {
         type: integer(0, 60),
         default: "the source's",
-        meaning: "How long one poll waits; `0` is the source's default.",
+        meaning: "How long one poll waits for messages. `0` means the source's default.",
       },
-      base_url: { type: words("an address"), default: "`https://meshwire.io`", meaning: "Another server." },
+      base_url: { type: words("an address"), default: "`https://meshwire.io`", meaning: "The address of the server." },
     },
   }),
 };
@@ -111,7 +111,7 @@ export const serveTable = defineTable({
     sources: {
       type: list(source, { min: 1, max: MAX_SOURCES }),
       required: true,
-      meaning: "At least one, each type at most once.",
+      meaning: "The sources. Each type may appear once.",
     },
   },
 });

@@ -35,7 +35,9 @@ export function parseToml(file: string, text: string): TomlTree {
       return { kind: "scalar", value, place, textPlace: place, linesHold: true };
     }
     if (typeof value === "object" && value !== null && !(value instanceof Date)) return mapOf(value, path, place);
-    throw new ReasonError("ConfigInvalid", { detail: `${file}:${place.line}: ${path.join(".")}: expected no date` });
+    throw new ReasonError("ConfigInvalid", {
+      detail: `${file}:${place.line}: ${path.join(".")}: a date is not allowed here`,
+    });
   };
   const mapOf = (table: object, path: readonly string[], place: SourceLocation): MapTree => ({
     kind: "map",

@@ -57,10 +57,14 @@ export const parameterTable = defineTable({
   title: "Parameter",
   about: "One argument of a tool, under its name.",
   fields: {
-    type: { type: parameterType, required: true, meaning: "What the model has to send." },
-    description: { type: text(), meaning: "For the model: units, formats, bounds." },
-    required: { type: flag, default: "`false`", meaning: "A call without it is refused before the script runs." },
-    enum: { type: list(data, { min: 1, max: MAX_ENUM_VALUES }), meaning: "The only values it may have." },
+    type: { type: parameterType, required: true, meaning: "The type of the value." },
+    description: { type: text(), meaning: "For the model: what the value means, its unit, format and limits." },
+    required: {
+      type: flag,
+      default: "`false`",
+      meaning: "If true, Harness refuses a call without this argument before the script runs.",
+    },
+    enum: { type: list(data, { min: 1, max: MAX_ENUM_VALUES }), meaning: "The allowed values." },
   },
 });
 
@@ -78,7 +82,13 @@ const parameters: FieldType<readonly ParameterSpec[]> = {
     }
     return tree.entries.flatMap(({ key, keyPlace, value }): ParameterSpec[] => {
       if (!PARAMETER_NAME.test(key)) {
-        reader.report(error("bad-name", keyPlace, `"${key.slice(0, 80)}" cannot be the name of a parameter.`));
+        reader.report(
+          error(
+            "bad-name",
+            keyPlace,
+            `"${key.slice(0, 80)}" cannot be the name of a parameter: use letters, digits, \`_\`, \`.\` and \`-\`, and start with a letter or \`_\`.`,
+          ),
+        );
         return [];
       }
       if (value.kind !== "map") {
@@ -91,8 +101,8 @@ const parameters: FieldType<readonly ParameterSpec[]> = {
       const choices = values.enum?.filter(isPlain);
       if (choices !== undefined && choices.length !== values.enum?.length) {
         reader.report(
-          error("wrong-value", at("enum"), "Something in the list is a list or a table.", {
-            expected: "texts, numbers, true or false",
+          error("wrong-value", at("enum"), "The list contains a list or a table.", {
+            expected: "text, numbers, true or false",
           }),
         );
       }
@@ -111,12 +121,12 @@ const parameters: FieldType<readonly ParameterSpec[]> = {
 export const toolTable = defineTable({
   title: "Tool",
   about:
-    "A file `.harness/tools/NAME.md`, or an entry of `tools:` in `harness.md`, a bundle or an agent. In a file the name is the file's and the body is the description.",
+    "A file `.harness/tools/NAME.md`, or an entry of `tools:` in `harness.md`, a bundle or an agent. For a file, the file name is the tool's name and the body is its description.",
   fields: {
     name: {
       type: words("a name"),
       meaning:
-        "Required in an entry of `tools:`; in a file the file name is the name. Those of built-in tools are taken, and all that begin with `fs.`, `web.`, `task.`, `meta.`, `delegation.` or `mcp.`.",
+        "Required in an entry of `tools:`. In a file, leave it out: the file name is used. The names of built-in tools are reserved, and so are all names that begin with `fs.`, `web.`, `task.`, `meta.`, `delegation.` or `mcp.`.",
     },
     description: {
       type: text(),
@@ -126,22 +136,23 @@ export const toolTable = defineTable({
     parameters: {
       type: parameters,
       default: "none",
-      meaning: "What the tool takes, in the order in which the model is shown it.",
+      meaning: "The arguments of the tool, in the order in which the model sees them.",
     },
     script: {
       type: script,
-      meaning: "Starlark with `def run(args)`. Without it the tool is declared only, and the program has to supply it.",
+      meaning:
+        "Starlark with `def run(args)`. Without a script the tool is only declared, and an embedding program must provide it.",
     },
     timeout_ms: {
       type: integer(0, MAX_TOOL_TIMEOUT_MS),
-      default: "no cap of its own",
-      meaning: "How long one call may take; `0` is no cap of its own.",
+      default: "`0`",
+      meaning: "The time limit for one call, in milliseconds. `0` means that the tool has no limit of its own.",
     },
     async: {
       type: flag,
       default: "`false`",
       meaning:
-        "A call does not hold up those behind it in the same response; all have ended before the model is asked again.",
+        "If true, later calls of the same response do not wait for this one. All calls end before the next request to the model.",
     },
   },
 });
@@ -162,13 +173,17 @@ export function makeTool(
   if (name === undefined) return undefined;
   if (isReservedToolName(name)) {
     const message = factsOf(name)
-      ? `There is a built-in tool with the name "${name}".`
-      : `"${name}" cannot be the name of a tool: names with "${name.split(".")[0]}." before them are those of built-in ones.`;
+      ? `A built-in tool already has the name "${name}".`
+      : `"${name}" cannot be the name of a tool: names that begin with "${name.split(".")[0]}." are reserved for built-in tools.`;
     reader.report(error("duplicate-name", values.name === undefined ? place : at("name"), message));
   }
   if (given !== undefined && given.body !== "" && values.description !== undefined) {
     reader.report(
-      warning("ignored-key", at("description"), "The body of the file is the description; this one is not used."),
+      warning(
+        "ignored-key",
+        at("description"),
+        "This description is ignored: the body of the file is the description.",
+      ),
     );
   }
   return {
@@ -203,7 +218,7 @@ export function artifactName(
     return checkedName(written, writtenAt, reader);
   }
   if (written !== undefined && written !== fileName) {
-    const message = `The name of the file, "${fileName}", is the name; "${written}" is not used.`;
+    const message = `The name "${written}" is ignored: the file name, "${fileName}", is the name.`;
     reader.report(warning("ignored-key", writtenAt, message));
   }
   return checkedName(fileName, place, reader);

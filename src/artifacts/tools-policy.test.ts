@@ -61,7 +61,7 @@ describe("the decision", () => {
     });
     expect(toolVisible(policies, "exec")).toEqual({
       allowed: false,
-      why: "tools_policy is an allowlist without an entry for it",
+      why: "tools_policy is an allowlist and has no entry for it",
       source: "harness.md:3",
     });
   });

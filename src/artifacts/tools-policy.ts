@@ -38,7 +38,7 @@ export function toolVisible(
     if (policy.mode === "denylist" || policy.allow.some(({ pattern }) => globMatches(pattern, name))) continue;
     const place = policy.place ?? policy.allow[0]?.place;
     const source = place === undefined ? "tools_policy" : sourceOf(place);
-    return { allowed: false, why: `${owner} is an allowlist without an entry for it`, source };
+    return { allowed: false, why: `${owner} is an allowlist and has no entry for it`, source };
   }
   return { allowed: true };
 }
@@ -60,11 +60,18 @@ const exampleName: FieldType<{ readonly name: string; readonly place: SourceLoca
 export const patternTable = defineTable({
   title: "Pattern with examples",
   about:
-    "An entry of `allow` or `deny` with tool names that show what it does. A policy that breaks its examples does not load.",
+    "An entry of `allow` or `deny` with example tool names. If an example does not hold, the policy does not load.",
   fields: {
-    pattern: { type: words("a pattern"), required: true, meaning: "Shell-style: `*`, `?`, `[a-z]`, over tool names." },
-    match: { type: list(exampleName, { max: MAX_EXAMPLES }), meaning: "Names that the entry takes effect on." },
-    not_match: { type: list(exampleName, { max: MAX_EXAMPLES }), meaning: "Names that it does not match." },
+    pattern: {
+      type: words("a pattern"),
+      required: true,
+      meaning: "A pattern for tool names, with the wildcards `*`, `?` and `[a-z]`.",
+    },
+    match: {
+      type: list(exampleName, { max: MAX_EXAMPLES }),
+      meaning: "Names that the entry matches and takes effect on.",
+    },
+    not_match: { type: list(exampleName, { max: MAX_EXAMPLES }), meaning: "Names that the entry does not match." },
   },
 });
 
@@ -77,7 +84,7 @@ function readPattern(tree: Tree, reader: Reader): Entry | undefined {
   const pattern = tree.kind === "scalar" ? String(tree.value) : "";
   const fault = globFault(pattern);
   if (fault === undefined) return { pattern, place: tree.place, match: [], notMatch: [] };
-  reader.report(error("bad-pattern", tree.place, `"${pattern}" is no pattern: ${fault}.`));
+  reader.report(error("bad-pattern", tree.place, `"${pattern}" is not a valid pattern: ${fault}.`));
   return undefined;
 }
 
@@ -93,15 +100,18 @@ function readEntry(tree: Tree, reader: Reader): Entry | undefined {
 export const toolsPolicyTable = defineTable({
   title: "Tools policy",
   about:
-    "Which tools exist for the agent. A denied tool is not shown to the model, and a call to it is refused. Deny always beats allow, wildcards included.",
+    "Which tools the agent has. The model does not see a denied tool, and Harness refuses a call to it. Deny always takes precedence over allow, even if the deny entry is a wildcard.",
   fields: {
     mode: {
       type: choice("allowlist", "denylist"),
       default: "`allowlist` when `allow` has entries, else `denylist`",
-      meaning: "`allowlist`: only what `allow` names. `denylist`: everything that `deny` does not name.",
+      meaning: "`allowlist`: only the tools in `allow`. `denylist`: all tools that are not in `deny`.",
     },
-    allow: { type: list(entry, { max: MAX_PATTERNS }), meaning: "Tools that may be called." },
-    deny: { type: list(entry, { max: MAX_PATTERNS }), meaning: "Tools that may not be called, whatever `allow` says." },
+    allow: { type: list(entry, { max: MAX_PATTERNS }), meaning: "Tools that the agent may call." },
+    deny: {
+      type: list(entry, { max: MAX_PATTERNS }),
+      meaning: "Tools that the agent may not call, even if `allow` lists them.",
+    },
   },
 });
 
@@ -118,16 +128,16 @@ export const toolsPolicyType = nested(toolsPolicyTable, ({ values, place }, read
 function checkAllow(one: Entry, mode: ToolsPolicy["mode"], deny: readonly Entry[], reader: Reader): void {
   const over = deny.find(({ pattern }) => globCovers(pattern, one.pattern));
   if (over !== undefined) {
-    const message = `"${one.pattern}" is never allowed: the deny entry "${over.pattern}" on line ${over.place.line} beats it.`;
+    const message = `"${one.pattern}" is never allowed: the deny entry "${over.pattern}" on line ${over.place.line} takes precedence.`;
     reader.report(warning("shadowed-allow", one.place, message));
   } else if (mode === "denylist") {
-    const message = `"${one.pattern}" has no effect: in a denylist everything that is not denied is allowed.`;
+    const message = `"${one.pattern}" has no effect: a denylist allows everything that it does not deny.`;
     reader.report(warning("idle-allow", one.place, message));
   }
   for (const { name, place } of one.match) {
     const beaten = deny.find(({ pattern }) => globMatches(pattern, name));
     if (beaten === undefined) continue;
-    const message = `"${name}" is to be allowed by "${one.pattern}", and the deny entry "${beaten.pattern}" beats that.`;
+    const message = `"${one.pattern}" should allow "${name}", but the deny entry "${beaten.pattern}" takes precedence.`;
     reader.report(error("example-fails", place, message));
   }
 }
@@ -136,13 +146,13 @@ function checkExamples({ pattern, match, notMatch }: Entry, reader: Reader): voi
   for (const { name, place } of match) {
     if (globMatches(pattern, name)) continue;
     reader.report(
-      error("example-fails", place, `"${pattern}" does not match "${name}", and its example says that it does.`),
+      error("example-fails", place, `"${pattern}" does not match "${name}", but its example says that it does.`),
     );
   }
   for (const { name, place } of notMatch) {
     if (!globMatches(pattern, name)) continue;
     reader.report(
-      error("example-fails", place, `"${pattern}" matches "${name}", and its example says that it does not.`),
+      error("example-fails", place, `"${pattern}" matches "${name}", but its example says that it does not.`),
     );
   }
 }

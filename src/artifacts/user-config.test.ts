@@ -179,7 +179,7 @@ zzz = 1
 
   test.each([
     ["max_steps = ", /^config\.toml:1:\d+: /],
-    ["\nmax_steps = 0", /^config\.toml:2: max_steps: 0 does not fit here\. Expected: integer from 1 to 1000\.$/],
+    ["\nmax_steps = 0", /^config\.toml:2: max_steps: 0 is not valid here\. Expected: integer from 1 to 1000\.$/],
     ['model = { provider = "ollama" }', /^config\.toml:1: model: Model table: "name" is missing/],
     ['model = "no-colon"', /^config\.toml:1: model: .*provider:name/],
     ['sandbox = "sometimes"', /^config\.toml:1: sandbox: /],
@@ -190,7 +190,7 @@ zzz = 1
     ['[network]\nallowed_domains = ["a.example:443"]', /^config\.toml:2: network\.allowed_domains\.0: /],
     ['[tools]\nexecution = "fast"', /^config\.toml:2: tools\.execution: .*auto/],
     ['[rate_limits.tools."["]\ncalls_per_minute = 1', /^config\.toml:1: rate_limits\.tools\.\[: /],
-    ["log = 2026-01-02", /^config\.toml:1: log: expected no date/],
+    ["log = 2026-01-02", /^config\.toml:1: log: a date is not allowed here/],
     ["reader_timeout_s = 0", /^config\.toml:1: reader_timeout_s: /],
     ["reader_timeout_s = nan", /^config\.toml:1: reader_timeout_s: /],
     ['[model]\nprovider = "a"\nname = "b"\nbase_url = "file:///x"', /^config\.toml:4: model\.base_url: /],

@@ -26,20 +26,21 @@ const { provider, name, ...modelFields } = modelTable.fields;
 
 const userModelTable = defineTable({
   title: "Model table",
-  about: "A model about which something is to be said. Together, `provider` and `name` are the model `provider:name`.",
+  about: "A model with options. `provider` and `name` together name the model `provider:name`.",
   fields: {
     provider: { type: provider.type, required: true, meaning: provider.meaning },
     name,
     ...modelFields,
     credential: {
       type: words("the name of a stored key"),
-      default: "the one for its address",
-      meaning: "Name of a [stored key](../guide/credentials.md) of the provider; no variable counts then.",
+      default: "the stored key for its address",
+      meaning:
+        "The name of a [stored key](../guide/credentials.md) of the provider. Harness then ignores environment variables with keys for this model.",
     },
     headers: {
       type: byName(text(), "header"),
       default: "none",
-      meaning: "Sent with every request to this model.",
+      meaning: "HTTP headers for every request to this model.",
     },
   },
 });
@@ -70,12 +71,12 @@ function withoutPlace<Value extends object>(value: (Value & { place: unknown }) 
 const priceTable = defineTable({
   title: "Price",
   about:
-    "What a model costs, in USD per million tokens, by `provider:name` or its beginning. The longest beginning that fits counts, and beats what a vendor lists.",
+    "The price of a model in USD per million tokens. The key is `provider:name` or a prefix of it; the longest matching prefix applies. It overrides the price in the vendor's catalogue.",
   fields: {
-    input: { type: amount, required: true, meaning: "Tokens of the request." },
-    output: { type: amount, required: true, meaning: "Tokens of the answer." },
-    cache_read: { type: amount, default: "as `input`", meaning: "Tokens that the vendor had cached." },
-    cache_write: { type: amount, default: "as `input`", meaning: "Tokens that the vendor caches." },
+    input: { type: amount, required: true, meaning: "Input tokens." },
+    output: { type: amount, required: true, meaning: "Output tokens." },
+    cache_read: { type: amount, default: "as `input`", meaning: "Input tokens read from the vendor's cache." },
+    cache_write: { type: amount, default: "as `input`", meaning: "Input tokens written to the vendor's cache." },
   },
 });
 
@@ -89,32 +90,32 @@ const rateFields = {
   requests_per_minute: {
     type: positive,
     default: "none",
-    meaning: "A call that has to wait says so with a `RateLimited` notice.",
+    meaning: "Requests per minute. A call that has to wait publishes a `RateLimited` notice.",
   },
-  tokens_per_minute: { type: positive, default: "none", meaning: "The same, counted in tokens." },
+  tokens_per_minute: { type: positive, default: "none", meaning: "Tokens per minute, with the same notice." },
 } as const;
 
 const rateTable = defineTable({
   title: "Rate of a model",
-  about: "For one model of `model` or `models`, or one named with `--model`.",
+  about: "The limits for one model of `model` or `models`, or for a model named with `--model`.",
   fields: rateFields,
 });
 
 const toolRateTable = defineTable({
   title: "Rate of a tool",
-  about: "How often a tool may be called. A call beyond it is refused with the time to wait.",
+  about: "How often a tool may be called. Harness refuses calls above the limit and says how long to wait.",
   fields: {
     calls_per_minute: {
       type: integer(1, MAX_CALLS_PER_MINUTE),
       required: true,
-      meaning: "Calls within any minute.",
+      meaning: "The number of calls in any 60 seconds.",
     },
   },
 });
 
 const rateLimitsTable = defineTable({
   title: "Rate limits",
-  about: "How often models and tools are asked. The first two keys hold over all models.",
+  about: "How often Harness may call models and tools. The first two fields are limits for all models together.",
   fields: {
     ...rateFields,
     models: {
@@ -123,7 +124,7 @@ const rateLimitsTable = defineTable({
         "model",
       ),
       default: "none",
-      meaning: "The same two keys for one model.",
+      meaning: "The limits for one model.",
     },
     tools: {
       type: byName(
@@ -132,7 +133,7 @@ const rateLimitsTable = defineTable({
         (written) => globFault(written) === undefined,
       ),
       default: "none",
-      meaning: 'For one tool, or for all that a pattern fits: `[rate_limits.tools."web.*"]`.',
+      meaning: 'The limit for one tool, or for all tools that match a pattern: `[rate_limits.tools."web.*"]`.',
     },
   },
 });

@@ -48,18 +48,29 @@ const rules = list(placed(words("permission rule")), { max: MAX_RULES });
 
 const permissionsTable = defineTable({
   title: "Permissions",
-  about: "Rules: [permissions.md](permissions.md). Rules of flags are added to them.",
+  about:
+    "Permission rules: see [permissions.md](permissions.md). Rules from flags such as `--allow` are added to them.",
   fields: {
-    allow: { type: rules, default: "`[]`", meaning: "Calls that run without a question." },
-    ask: { type: rules, default: "`[]`", meaning: "Calls that a person is asked about." },
-    deny: { type: rules, default: "`[]`", meaning: "Calls that are refused." },
+    allow: { type: rules, default: "`[]`", meaning: "Calls that run without asking." },
+    ask: { type: rules, default: "`[]`", meaning: "Calls that need a person's approval." },
+    deny: { type: rules, default: "`[]`", meaning: "Calls that Harness refuses." },
     private: {
       type: rules,
       default: "`[]`",
-      meaning: "Calls whose results are private: [labels](permissions.md#labels).",
+      meaning: "Calls whose results get the [label](permissions.md#labels) `private`.",
     },
-    untrusted: { type: rules, default: "`[]`", meaning: "Calls whose results come from outside." },
-    strict: { type: flag, default: `\`${defaultSettings.strictPermissions}\``, meaning: "No quiet preset." },
+    untrusted: {
+      type: rules,
+      default: "`[]`",
+      meaning:
+        "Calls whose results get the [label](permissions.md#labels) `untrusted`, because they come from outside.",
+    },
+    strict: {
+      type: flag,
+      default: `\`${defaultSettings.strictPermissions}\``,
+      meaning:
+        "If true, every call that no rule allows asks for approval. The [quiet preset](permissions.md#the-quiet-preset) is off.",
+    },
   },
 });
 
@@ -85,19 +96,19 @@ const permissions: FieldType<UserRules> = nested(permissionsTable, ({ values }) 
 
 const toolsTable = defineTable({
   title: "Tools",
-  about: "How the calls of one response are run.",
+  about: "How Harness runs the tool calls of one response.",
   fields: {
     execution: {
       type: choice("auto", "sequential", "parallel"),
       default: `\`"${defaultSettings.tools.execution}"\``,
       meaning:
-        "`auto`: read-only calls of a response side by side, mutating ones alone. `sequential` or `parallel` forces one way.",
+        "`auto`: read-only calls run in parallel, mutating calls run one at a time. `sequential`: all calls run one at a time. `parallel`: all calls run in parallel.",
     },
     on_error: {
       type: choice("stop", "continue"),
       default: `\`"${defaultSettings.tools.onError}"\``,
       meaning:
-        "`stop`: after a failed call the later mutating calls of that response are not executed. `continue`: they are.",
+        "`stop`: after a failed call, Harness does not run the later mutating calls of that response. `continue`: it runs them.",
     },
   },
 });
@@ -115,17 +126,17 @@ const retentionTable = defineTable({
       type: positive,
       default: "`30`",
       meaning:
-        "Days after which the content of events goes from the encrypted log; what happened and when stays. Pinned sessions keep it, and open ones until they are closed. A clock that [leaps ahead](../reliability.md#clock-steps) does not count at once.",
+        "Days after which Harness deletes the content of events from the encrypted log. The record of what happened and when stays. Pinned sessions keep their content; open sessions keep it until they are closed. If the clock [jumps ahead](../reliability.md#clock-steps), Harness does not delete content right away.",
     },
     warn_days: {
       type: amount,
       default: "`7`",
-      meaning: "Sessions that lose content within so many days are named, once a day.",
+      meaning: "Once a day, Harness lists the sessions that will lose content within this number of days.",
     },
     max_store_mb: {
       type: positive,
       default: "`4096`",
-      meaning: "Content goes earlier, oldest first, while the log is larger.",
+      meaning: "While the log is larger than this, Harness deletes content earlier, oldest first.",
     },
   },
 });
@@ -136,13 +147,13 @@ const retention: FieldType<Settings["retention"]> = nested(retentionTable, ({ va
 
 const auditTable = defineTable({
   title: "Audit",
-  about: "How an older copy of the log is found out.",
+  about: "How Harness detects that the log was replaced by an older copy.",
   fields: {
     keychain: {
       type: flag,
       default: `\`${defaultSettings.audit.keychain}\``,
       meaning:
-        "Keeps the newest head of the log in the keychain of the system too ([evidence.md](evidence.md#the-last-known-head)): `secret-tool` on Linux, `security` on macOS. A locked keychain may ask for its password when a session ends.",
+        "If true, Harness also stores the newest head of the log in the system keychain ([evidence.md](evidence.md#the-last-known-head)), with `secret-tool` on Linux and `security` on macOS. A locked keychain may ask for its password when a session ends.",
     },
   },
 });
@@ -155,19 +166,24 @@ const level = choice("trace", "debug", "info", "warn", "error", "off");
 
 const logTable = defineTable({
   title: "Log",
-  about: "How much the daemon writes into [its log](../guide/daemon.md#its-log).",
+  about: "How much the daemon writes to [its log](../guide/daemon.md#its-log).",
   fields: {
-    level: { type: level, default: '`"info"`', meaning: "For all components." },
+    level: { type: level, default: '`"info"`', meaning: "The log level of all components." },
     components: {
       type: byName(level, "component"),
       default: "as `level`",
-      meaning: "The same for one component and what is below it: `engine`, `provider.openai`.",
+      meaning: "The log level of one component and its subcomponents: `engine`, `provider.openai`.",
     },
-    keep_days: { type: integer(1, MAX_LOG_DAYS), default: "`14`", meaning: "Days whose files stay, today included." },
+    keep_days: {
+      type: integer(1, MAX_LOG_DAYS),
+      default: "`14`",
+      meaning: "How many days of log files to keep, including today.",
+    },
     max_mb: {
       type: positive,
       default: "`32`",
-      meaning: "Of one file; then it is put aside, and a day has two at most.",
+      meaning:
+        "The largest size of one log file. When a file is full, the daemon rotates it; at most two files per day are kept.",
     },
   },
 });
@@ -179,17 +195,18 @@ const log: FieldType<Settings["log"]> = nested(logTable, ({ values }) => ({
 
 const daemonTable = defineTable({
   title: "Daemon",
-  about: "When a daemon in the background, and its sessions, end by themselves.",
+  about: "When a background daemon and its sessions end on their own.",
   fields: {
     idle_minutes: {
       type: positive,
       default: `\`${defaultDaemonSettings.idleMinutes}\``,
-      meaning: "With nobody attached and nothing to do for so long, the daemon ends.",
+      meaning: "The daemon ends after this many minutes without an attached client and without work.",
     },
     session_idle_minutes: {
       type: positive,
       default: `\`${defaultDaemonSettings.sessionIdleMinutes}\``,
-      meaning: "With nobody attached and nothing to do for so long, a session ends; pinned ones stay.",
+      meaning:
+        "A session ends after this many minutes without an attached client and without work. Pinned sessions stay open.",
     },
   },
 });
@@ -202,20 +219,20 @@ const daemon: FieldType<Settings["daemon"]> = nested(daemonTable, ({ values }) =
 const patternTable = defineTable({
   title: "Pattern",
   about:
-    "What else is a secret. A match longer than 256 characters may be missed. A pattern that cannot be used is `RedactionFailed`, and no session begins.",
+    "A pattern for more secrets. Redaction may miss a match that is longer than 256 characters. If a pattern is invalid, no session starts (`RedactionFailed`).",
   fields: {
     kind: {
       type: words("letters, digits, `_`, `.`, `-`"),
       required: true,
-      meaning: "Stands in the marker.",
+      meaning: "The name in the marker `«redacted:KIND»`.",
     },
-    pattern: { type: words("RE2 syntax"), required: true, meaning: "What is taken out." },
+    pattern: { type: words("RE2 syntax"), required: true, meaning: "The text to redact." },
   },
 });
 
 const redactionTable = defineTable({
   title: "Redaction",
-  about: "What is taken out of everything that leaves the program: [redaction.md](redaction.md).",
+  about: "Which secrets Harness removes from everything that leaves the program: see [redaction.md](redaction.md).",
   fields: {
     patterns: {
       type: list(
@@ -225,13 +242,13 @@ const redactionTable = defineTable({
         { max: MAX_PATTERNS },
       ),
       default: "`[]`",
-      meaning: "Further secrets, at most 100 patterns.",
+      meaning: "Patterns for more secrets, at most 100.",
     },
     disabled_kinds: {
       type: list(text("kind"), { max: MAX_PATTERNS }),
       default: "`[]`",
       meaning:
-        "Kinds of the [table](redaction.md#kinds) that are not looked for. A kind that does not exist is `RedactionFailed`.",
+        "[Kinds](redaction.md#kinds) of secrets that Harness does not redact. If a kind does not exist, no session starts (`RedactionFailed`).",
     },
   },
 });
@@ -243,25 +260,26 @@ const redaction: FieldType<Settings["redaction"]> = nested(redactionTable, ({ va
 
 const networkTable = defineTable({
   title: "Network",
-  about: "What commands and `web.fetch` may reach.",
+  about: "Which hosts commands and `web.fetch` may connect to.",
   fields: {
     allowed_domains: {
       type: list(textThat("host name, address, `*.name` or `*`, without scheme and port", isDomainEntry), {
         max: MAX_DOMAINS,
       }),
       meaning:
-        "The hosts: [the list](#the-list-of-domains). Absent: any public host. An empty list, or an empty table `[network]`: none.",
+        "The allowed hosts: see [the list of domains](#the-list-of-domains). Without this field, any public host is allowed. An empty list or an empty table `[network]` allows no host.",
     },
     mode: {
       type: choice("proxy", "direct"),
       default: '`"proxy"`',
       meaning:
-        "`proxy`: allowed commands reach hosts through the egress proxy, which records each connection. `direct`: they use the machine's network, unless there is a list.",
+        "`proxy`: allowed commands connect through the egress proxy, which records each connection. `direct`: they use the machine's network directly, unless `allowed_domains` is set.",
     },
     loopback_ports: {
       type: list(integer(1, MAX_PORT), { max: MAX_PORTS }),
       default: "`[]`",
-      meaning: "Ports of the machine's loopback that allowed commands reach, such as a database: `[5432]`. At most 16.",
+      meaning:
+        "Ports on the machine's loopback interface that allowed commands may connect to, for example `[5432]` for a database. At most 16.",
     },
   },
 });
@@ -274,31 +292,31 @@ const network: FieldType<NetworkSettings> = nested(networkTable, ({ values }, _r
 
 export const userTable = defineTable({
   title: "Keys",
-  about: "Every key is optional. A key with a section of its own is a TOML table: `[retention]`.",
+  about: "Every key is optional. A key that has its own section below is a TOML table, for example `[retention]`.",
   fields: {
-    model: { type: userModelType, default: "[by the keys that are set](#which-model)", meaning: "The default model." },
+    model: { type: userModelType, default: "[see below](#which-model)", meaning: "The default model." },
     models: {
       type: list(userModelType, { max: MAX_MODELS }),
       default: "`[]`",
       meaning:
-        "More models: fallbacks of the default in this order. In a conversation `/model` takes them by their name alone.",
+        "More models. They are the fallbacks of the default model, in this order. In a conversation, `/model` accepts their name without the provider.",
     },
     max_steps: {
       type: integer(1, MAX_STEPS),
       default: `\`${DEFAULT_MAX_STEPS}\``,
-      meaning: "Model calls per turn.",
+      meaning: "The largest number of model calls per turn.",
     },
     system_prompt: {
       type: text(),
       default: "built in",
-      meaning: "Replaces the standing text about who the agent is. The line with the workspace stays.",
+      meaning: "Replaces the built-in text that says who the agent is. The line that names the workspace stays.",
     },
-    permissions: { type: permissions, meaning: "Which calls run, ask or are refused." },
+    permissions: { type: permissions, meaning: "Which calls run, which ask for approval and which are refused." },
     sandbox: {
       type: choice("auto", "required", "off"),
       default: `\`"${defaultSettings.sandbox}"\``,
       meaning:
-        "`auto`: commands run in a [sandbox](../security.md#os-sandbox); on a machine without one each command needs a person's answer. `required`: without one no session begins (`SandboxUnavailable`). `off`: commands run with your rights, and none runs without a rule or an answer. Only this file and `--sandbox` switch it off; `off` in `harness.md` has no effect.",
+        "`auto`: commands run in a [sandbox](../security.md#os-sandbox); on a machine without a sandbox, each command needs a person's approval. `required`: Harness refuses to start a session if the machine has no sandbox (`SandboxUnavailable`). `off`: commands run with your rights, and each one needs a rule or a person's approval. Only this file and `--sandbox` can turn the sandbox off; `off` in `harness.md` has no effect.",
     },
     sandbox_paths: {
       type: list(
@@ -306,30 +324,30 @@ export const userTable = defineTable({
         { max: MAX_PATHS },
       ),
       default: "`[]`",
-      meaning: `Folders of the machine that commands see, read-only, besides [the usual ones](../security.md#what-both-see): an SDK in \`/srv\`, for example. At most ${MAX_PATHS}.`,
+      meaning: `More folders that commands can read but not write, in addition to [the usual ones](../security.md#what-both-see): for example an SDK in \`/srv\`. At most ${MAX_PATHS}.`,
     },
     permission_timeout: {
       type: number(MIN_TIMEOUT_S, MAX_PERMISSION_S),
       default: "`60`",
       meaning:
-        "Seconds that a permission request or a question of the daemon and of `harness rpc` waits for its answer. At the terminal of `harness run` a person has a day.",
+        "How many seconds a permission request or a question of the daemon or of `harness rpc` waits for an answer. In the terminal of `harness run`, a person has a day to answer.",
     },
     reader_timeout_s: {
       type: number(MIN_TIMEOUT_S, MAX_READER_S),
       default: "`10`",
-      meaning: "Seconds that a command may take that nobody was asked about.",
+      meaning: "The time limit in seconds for a command that runs without approval.",
     },
-    network: { type: network, meaning: "What commands and `web.fetch` may reach." },
-    tools: { type: tools, meaning: "How the calls of one response are run." },
-    budgets: { type: budgetsType, default: "none", meaning: "What may be used up." },
+    network: { type: network, meaning: "Which hosts commands and `web.fetch` may connect to." },
+    tools: { type: tools, meaning: "How Harness runs the tool calls of one response." },
+    budgets: { type: budgetsType, default: "none", meaning: "Limits on cost, tokens, steps, calls and time." },
     prices: { type: byName(priceType, "model"), default: "built in", meaning: "What models cost." },
-    rate_limits: { type: rateLimitsType, default: "none", meaning: "How often models and tools are asked." },
-    redaction: { type: redaction, meaning: "What else is a secret, and what is none." },
+    rate_limits: { type: rateLimitsType, default: "none", meaning: "How often Harness may call models and tools." },
+    redaction: { type: redaction, meaning: "Which secrets Harness redacts." },
     retention: { type: retention, meaning: "How long the log keeps content." },
-    audit: { type: audit, meaning: "How an older copy of the log is found out." },
-    log: { type: log, meaning: "How much the daemon writes into its log." },
-    daemon: { type: daemon, meaning: "When a daemon in the background ends." },
-    plugins: { type: pluginsType, default: "none", meaning: "Code of yours that runs inside Harness." },
+    audit: { type: audit, meaning: "How Harness detects that the log was replaced by an older copy." },
+    log: { type: log, meaning: "How much the daemon writes to its log." },
+    daemon: { type: daemon, meaning: "When a background daemon and its sessions end." },
+    plugins: { type: pluginsType, default: "none", meaning: "Your own code that runs inside Harness." },
   },
 });
 

@@ -56,7 +56,7 @@ export function parseYaml(file: string, text: string, problems: Problem[]): MapT
     document = parseDocument(text, { uniqueKeys: false, prettyErrors: false, logLevel: "error" });
   } catch (error) {
     // The parser recurses; nesting of thousands of levels ends its stack.
-    const why = error instanceof RangeError ? "is nested too deep" : `cannot be read (${String(error)})`;
+    const why = error instanceof RangeError ? "is nested too deeply" : `cannot be read (${String(error)})`;
     return fail("yaml", { file, line: 1, column: 1 }, `The YAML ${why}.`);
   }
   let lastLine = 0;
@@ -75,7 +75,7 @@ export function parseYaml(file: string, text: string, problems: Problem[]): MapT
   if (converted === undefined) return undefined;
   if (converted.kind === "map") return converted;
   if (converted.kind === "scalar" && converted.value === null) return { kind: "map", entries: [], place: root };
-  return fail("not-a-map", converted.place, "This is no table: there are no `key: value` lines.");
+  return fail("not-a-map", converted.place, "This is not a table: write lines of the form `key: value`.");
 }
 
 /** Offset → place. Counted here: the parser's own counter knows only the lines that it has got to when an error occurs. */
@@ -115,7 +115,7 @@ function createConverter(text: string, placeAt: (offset: number) => SourceLocati
     if (++size > MAX_EXPANDED_NODES) {
       return fail("too-many-values", place, `There are more than ${MAX_EXPANDED_NODES} values, counting aliases.`);
     }
-    if (depth > MAX_DEPTH) return fail("too-deep", place, `Nested more than ${MAX_DEPTH} levels deep.`);
+    if (depth > MAX_DEPTH) return fail("too-deep", place, `The value is nested more than ${MAX_DEPTH} levels deep.`);
     if (isAlias(node)) return useAnchor(node.source, place);
     const sizeBefore = size;
     const tree = convertNew(node, place, depth);
@@ -126,7 +126,7 @@ function createConverter(text: string, placeAt: (offset: number) => SourceLocati
 
   function useAnchor(name: string, place: SourceLocation): Tree | undefined {
     const found = anchors.get(name);
-    if (found === undefined) return fail("unknown-alias", place, `The alias *${name} stands for nothing before it.`);
+    if (found === undefined) return fail("unknown-alias", place, `The alias *${name} has no anchor before it.`);
     size += found.size;
     if (size <= MAX_EXPANDED_NODES) return found.tree;
     return fail("too-many-values", place, `There are more than ${MAX_EXPANDED_NODES} values, counting aliases.`);
@@ -148,12 +148,12 @@ function createConverter(text: string, placeAt: (offset: number) => SourceLocati
     for (const pair of node.items) {
       const keyPlace = isNode(pair.key) && pair.key.range ? placeAt(pair.key.range[0]) : place;
       if (!isScalar(pair.key) || pair.key.value === null || typeof pair.key.value === "object") {
-        return fail("bad-key", keyPlace, "A key must be a plain word.");
+        return fail("bad-key", keyPlace, "A key must be plain text.");
       }
       const key = String(pair.key.value);
       const first = entries.get(key);
       if (first !== undefined) {
-        const message = `"${key}" is written twice (first on line ${first.keyPlace.line}); this one holds.`;
+        const message = `"${key}" appears twice (first on line ${first.keyPlace.line}). The last value applies.`;
         problems.push({ severity: "warning", code: "duplicate-key", place: keyPlace, message });
         // Where the one that holds is written is also where it stands in the order.
         entries.delete(key);
@@ -167,7 +167,8 @@ function createConverter(text: string, placeAt: (offset: number) => SourceLocati
 
   function convertScalar(node: Scalar, place: SourceLocation): Tree | undefined {
     const { value } = node;
-    if (typeof value === "number" && !Number.isFinite(value)) return fail("bad-number", place, "Not a finite number.");
+    if (typeof value === "number" && !Number.isFinite(value))
+      return fail("bad-number", place, "The number is not finite.");
     if (value !== null && typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") {
       return fail("yaml", place, "This kind of value is not supported.");
     }

@@ -22,7 +22,7 @@ export function checkFolder(path: string): readonly Finding[] {
     accessSync(path, constants.W_OK);
   } catch (error) {
     const isReadOnly = errnoOf(error) === "EROFS";
-    const fix = isReadOnly ? "Its file system is mounted read-only: mount it for writing." : `Run: chmod u+w ${path}`;
+    const fix = isReadOnly ? "The file system is mounted read-only. Mount it read-write." : `Run: chmod u+w ${path}`;
     return [wrong(`${path} cannot be written to`, fix), ...notOurs(path, info)];
   }
   if (process.platform === "win32") return [ok(path)];

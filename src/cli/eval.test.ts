@@ -22,14 +22,14 @@ describe("a suite", () => {
     expect(await cli.run("eval")).toMatchObject({
       code: 0,
       out: expect.stringMatching(
-        /^✓ good \(smoke\) · scripted · 1 turn .*\n {4}✓ response_contains well: it is in the response\n/,
+        /^✓ good \(smoke\) · scripted · 1 turn .*\n {4}✓ response_contains well: the response contains it\n/,
       ),
     });
     cli.put("evals/testdata/02_bad.yaml", badCase);
     const { code, out } = await cli.run("eval");
     expect(code).toBe(1);
     expect(out).toMatch(
-      /✗ response_contains ill: the response does not have it: "All is well\."\n {6}evals\/testdata\/02_bad\.yaml:\d+ · sess_\w+ event \d+\n/,
+      /✗ response_contains ill: the response does not contain it: "All is well\."\n {6}evals\/testdata\/02_bad\.yaml:\d+ · sess_\w+ event \d+\n/,
     );
     expect(out).toMatch(/\n1 passed, 1 failed of 2 · \$0\.0000 spent/);
   });
@@ -76,7 +76,7 @@ describe("a suite", () => {
     expect(err).toMatch(/evals\/testdata\/02_bad\.yaml:\d+:\d+: .* Did you mean "response_contains"\?/);
     expect(err).toContain('There is another case "good" in evals/testdata/01_good.yaml.');
     cli.put("evals/testdata/01_good.yml", scriptedCase("better", ["{ type: no_errors }"]));
-    expect((await cli.run("eval")).err).toContain("evals/testdata/01_good.yaml would have the same cassette");
+    expect((await cli.run("eval")).err).toContain("evals/testdata/01_good.yaml would use the same cassette");
   });
 
   test("that names what is not there is refused before anything is run", async () => {
@@ -107,7 +107,7 @@ describe("a suite", () => {
     const { code, out } = await cli.run("eval", "--dry-run");
     expect(code).toBe(0);
     expect(out).toContain("good · evals/testdata/01_good.yaml · 1 turn, 2 assertions · scripted\n");
-    expect(out).toContain("live · evals/testdata/02_live.yaml · 1 turn, 1 assertion · would not run: there is neither");
+    expect(out).toContain("live · evals/testdata/02_live.yaml · 1 turn, 1 assertion · would not run: the case has no cassette");
   });
 
   test("--repeat runs each case so often, and all have to pass", async () => {
@@ -145,8 +145,8 @@ describe("a suite", () => {
     expect(xml).toMatch(
       /<testcase name="response_contains &lt;&amp;&gt;" classname="bad" file="evals\/testdata\/02_bad\.yaml" line="\d+">/,
     );
-    expect(xml).toMatch(/<failure type="response_contains" message="the response does not have it/);
-    expect(xml).toContain('<error type="not_run" message="there is neither');
+    expect(xml).toMatch(/<failure type="response_contains" message="the response does not contain it/);
+    expect(xml).toContain('<error type="not_run" message="the case has no cassette');
     const events = readFileSync(join(cli.workspace, "out/logs/good.jsonl"), "utf8").trimEnd().split("\n");
     expect(events.map((line) => (JSON.parse(line) as Event).kind)).toEqual(
       expect.arrayContaining(["SessionStarted", "TurnStarted", "TurnEnded", "SessionEnded"]),
@@ -351,7 +351,7 @@ test("delegates are part of the run: their events, their depth and what verifier
     "event_emitted DelegationEnded true",
   ]);
   expect(lying?.assertions).toMatchObject([
-    { passed: false, reason: expect.stringContaining("what builder claimed was not accepted: ") },
+    { passed: false, reason: expect.stringContaining("the verifiers did not accept the work of builder: ") },
     { passed: false },
     { passed: false, reason: expect.stringContaining("KindVerificationFailed") },
   ]);

@@ -39,15 +39,15 @@ test.each<[string, Partial<Facts>, string]>([
 });
 
 test.each<[string, Partial<Facts>, RegExp]>([
-  ["nothing at all", {}, /neither a cassette, nor a scenario, nor the key/],
+  ["nothing at all", {}, /no cassette and no scenario, and no key/],
   [
     "in CI, with a key that nobody may use",
     { hasKey: true, isCi: true },
-    /no cassette, and in CI no model is asked without --live/,
+    /no cassette, and in CI Harness calls no model without --live/,
   ],
   ["a replay without a cassette", { hasKey: true, wanted: "replay" }, /no cassette/],
-  ["a recording without a key", { hasCassette: true, wanted: "record" }, /key of its model is not set/],
-  ["live without a key", { hasCassette: true, wanted: "live" }, /key of its model is not set/],
+  ["a recording without a key", { hasCassette: true, wanted: "record" }, /no key is set for its model/],
+  ["live without a key", { hasCassette: true, wanted: "live" }, /no key is set for its model/],
 ])("is not run: %s", async (_, facts, why) => {
   expect(await choose(facts)).toEqual({ notRun: expect.stringMatching(why) });
 });

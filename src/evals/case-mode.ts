@@ -21,13 +21,13 @@ export async function chooseMode(facts: ModeFacts): Promise<ModeChoice> {
   const { wanted, isScripted, isCi, hasCassette, hasKey } = facts;
   switch (wanted) {
     case "replay":
-      return hasCassette ? { mode: "replay" } : { notRun: `there is no cassette; ${HOW_TO_RECORD}` };
+      return hasCassette ? { mode: "replay" } : { notRun: `the case has no cassette; ${HOW_TO_RECORD}` };
     case "record":
       if (isScripted || (await hasKey())) return { mode: "record" };
-      return { notRun: "it cannot be recorded: the key of its model is not set" };
+      return { notRun: "Harness cannot record it: no key is set for its model" };
     case "live":
       if (isScripted) return { mode: "scripted" };
-      return (await hasKey()) ? { mode: "live" } : { notRun: "the key of its model is not set" };
+      return (await hasKey()) ? { mode: "live" } : { notRun: "no key is set for its model" };
     default:
       break;
   }
@@ -37,9 +37,9 @@ export async function chooseMode(facts: ModeFacts): Promise<ModeChoice> {
   if (isAvailable && !isCi) return { mode: "live" };
   if (hasCassette) return { mode: "replay" };
   const why = isAvailable
-    ? "there is no cassette, and in CI no model is asked without --live"
-    : "there is neither a cassette, nor a scenario, nor the key of its model";
+    ? "the case has no cassette, and in CI Harness calls no model without --live"
+    : "the case has no cassette and no scenario, and no key is set for its model";
   return { notRun: `${why}; ${HOW_TO_RECORD}` };
 }
 
-const HOW_TO_RECORD = "record one with --record, where the key is";
+const HOW_TO_RECORD = "record one with --record on a machine that has the key";

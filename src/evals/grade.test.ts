@@ -79,12 +79,12 @@ describe("response_contains and response_not_contains", () => {
   test("look at the last response alone, and name its end", async () => {
     expect(await judge({ type: "response_contains", value: "is 42" }, ...answer)).toEqual({
       passed: true,
-      reason: "it is in the response",
+      reason: "the response contains it",
       at: { session, event: 4 },
     });
     expect(await judge({ type: "response_contains", value: "look first" }, ...answer)).toEqual({
       passed: false,
-      reason: 'the response does not have it: "The answer is 42."',
+      reason: 'the response does not contain it: "The answer is 42."',
       at: { session, event: 4 },
     });
     expect(await judge({ type: "response_not_contains", value: "look first" }, ...answer)).toMatchObject({
@@ -92,7 +92,7 @@ describe("response_contains and response_not_contains", () => {
     });
     expect(await judge({ type: "response_not_contains", value: "42" }, ...answer)).toEqual({
       passed: false,
-      reason: 'the response has it: "The answer is 42."',
+      reason: 'the response contains it: "The answer is 42."',
       at: { session, event: 4 },
     });
   });
@@ -105,7 +105,7 @@ describe("response_contains and response_not_contains", () => {
   test("no response at all has nothing in it", async () => {
     expect(await judge({ type: "response_contains", value: "x" })).toEqual({
       passed: false,
-      reason: "the response does not have it: it is empty",
+      reason: "the response does not contain it: it is empty",
     });
   });
 });
@@ -121,7 +121,7 @@ describe("tool_called and tool_not_called", () => {
     expect(await judge({ type: "tool_called", tool: "Bash" }, ...told)).toMatchObject({ passed: true });
     expect(await judge({ type: "tool_called", tool: "fs.write" }, ...told)).toEqual({
       passed: false,
-      reason: "never called; called were: exec, fs.read",
+      reason: "was not called; the agent called: exec, fs.read",
     });
     expect(await judge({ type: "tool_not_called", tool: "fs.write" }, ...told)).toEqual({
       passed: true,
@@ -146,10 +146,10 @@ describe("hook_blocked and hook_not_blocked", () => {
   });
 
   test("one that was asked and never blocked, and one that was never asked", async () => {
-    expect(await judge(blocks, asked("allow"))).toEqual({ passed: false, reason: "asked once, and it never blocked" });
+    expect(await judge(blocks, asked("allow"))).toEqual({ passed: false, reason: "it ran once and never blocked" });
     expect(await judge(lets, asked("allow"))).toMatchObject({ passed: true });
-    expect(await judge(blocks)).toEqual({ passed: false, reason: "never asked" });
-    expect(await judge(lets)).toEqual({ passed: true, reason: "never asked" });
+    expect(await judge(blocks)).toEqual({ passed: false, reason: "it never ran" });
+    expect(await judge(lets)).toEqual({ passed: true, reason: "it never ran" });
   });
 
   test("a hook that failed has not answered, and still blocked where failing blocks", async () => {
@@ -185,7 +185,7 @@ describe("limits", () => {
   test("completed_within: all turns of the case together", async () => {
     expect(await judge({ type: "completed_within", withinMs: 2000 }, ended, ended)).toEqual({
       passed: true,
-      reason: "it took 1.8 s of 2.0 s",
+      reason: "it took 1.8 s; the limit is 2.0 s",
       at: { session, event: 2 },
     });
     expect(await judge({ type: "completed_within", withinMs: 1000 }, ended, ended)).toMatchObject({ passed: false });
@@ -224,7 +224,7 @@ describe("limits", () => {
     expect(await judge(two, delegated("scout", 1), delegated("scout", 2))).toMatchObject({ passed: true });
     expect(await judge(two, delegated("scout", 1), delegated("scout", 3))).toEqual({
       passed: false,
-      reason: "the deepest delegate was at 3",
+      reason: "the deepest delegate was at depth 3",
       at: { session, event: 2 },
     });
   });
@@ -260,7 +260,7 @@ describe("files", () => {
     expect(await judge({ type: "file_exists", path: "notes.txt" })).toEqual({ passed: true, reason: "8 bytes" });
     expect(await judge({ type: "file_exists", path: "other.txt" })).toEqual({
       passed: false,
-      reason: "there is no such file in the workspace",
+      reason: "the workspace does not contain this file",
     });
   });
 
@@ -268,7 +268,7 @@ describe("files", () => {
     expect(await judge({ type: "file_contains", path: "notes.txt", value: "Ada" })).toMatchObject({ passed: true });
     expect(await judge({ type: "file_contains", path: "notes.txt", value: "Bob" })).toEqual({
       passed: false,
-      reason: "the file does not have it (8 characters)",
+      reason: "the file does not contain it (8 characters)",
     });
     expect(await judge({ type: "file_contains", path: "other.txt", value: "Ada" })).toMatchObject({ passed: false });
   });
@@ -276,7 +276,7 @@ describe("files", () => {
   test("a link that leads out of the workspace proves nothing", async () => {
     symlinkSync("/etc/hostname", join(folder, "link"));
     const judged = await judge({ type: "file_exists", path: "link" });
-    expect(judged).toMatchObject({ passed: false, reason: expect.stringContaining("could not be checked") });
+    expect(judged).toMatchObject({ passed: false, reason: expect.stringContaining("could not check it") });
   });
 });
 
@@ -316,12 +316,12 @@ describe("verified", () => {
   test("a claim that was not accepted, one that nobody checked, and nothing at all", async () => {
     expect(await judge({ type: "verified" }, delegated("scout", 1), verified(false))).toEqual({
       passed: false,
-      reason: "what scout claimed was not accepted: there is no such file",
+      reason: "the verifiers did not accept the work of scout: there is no such file",
       at: { session, event: 2 },
     });
     expect(await judge({ type: "verified" }, delegated("scout", 1))).toEqual({
       passed: false,
-      reason: "what scout did was not verified",
+      reason: "no verifier checked the work of scout",
       at: { session, event: 1 },
     });
     expect(await judge({ type: "verified" })).toEqual({ passed: false, reason: "nothing was delegated" });

@@ -30,7 +30,7 @@ export async function grade(assertion: Assertion, run: GradedRun): Promise<Judge
   try {
     return await grader(assertion, run);
   } catch (error) {
-    return { passed: false, reason: `it could not be checked: ${messageOf(error)}` };
+    return { passed: false, reason: `Harness could not check it: ${messageOf(error)}` };
   }
 }
 
@@ -39,23 +39,23 @@ const graders: { readonly [Type in AssertionType]: Grader<Type> } = {
     const response = log.response();
     const at = responsePlace(log);
     return response.includes(redact(value))
-      ? { passed: true, reason: "it is in the response", ...at }
-      : { passed: false, reason: `the response does not have it: ${shown(response)}`, ...at };
+      ? { passed: true, reason: "the response contains it", ...at }
+      : { passed: false, reason: `the response does not contain it: ${shown(response)}`, ...at };
   },
   response_not_contains({ value }, { log, redact }) {
     const response = log.response();
     const at = responsePlace(log);
     const sought = redact(value);
     return response.includes(sought)
-      ? { passed: false, reason: `the response has it: ${shown(around(response, sought))}`, ...at }
-      : { passed: true, reason: "it is not in the response", ...at };
+      ? { passed: false, reason: `the response contains it: ${shown(around(response, sought))}`, ...at }
+      : { passed: true, reason: "the response does not contain it", ...at };
   },
   tool_called({ tool }, { log }) {
     const calls = callsOf(log, tool);
     const [first] = calls;
     if (first !== undefined) return { passed: true, reason: times("called", calls.length), ...place(first) };
     const called = [...new Set(log.of("ToolCallStarted").map(({ payload }) => payload.name))];
-    return { passed: false, reason: `never called; called were: ${called.join(", ") || "none"}` };
+    return { passed: false, reason: `was not called; the agent called: ${called.join(", ") || "no tool"}` };
   },
   tool_not_called({ tool }, { log }) {
     const calls = callsOf(log, tool);
@@ -67,14 +67,14 @@ const graders: { readonly [Type in AssertionType]: Grader<Type> } = {
   hook_blocked({ hook }, { log }) {
     const { blocked, asked, failed } = decisionsOf(log, hook);
     if (blocked !== undefined) return { passed: true, reason: blocked.why, at: blocked.at };
-    if (failed !== undefined) return { passed: false, reason: `it did not answer: ${failed.why}`, at: failed.at };
-    return { passed: false, reason: asked === 0 ? "never asked" : `${times("asked", asked)}, and it never blocked` };
+    if (failed !== undefined) return { passed: false, reason: `the hook failed: ${failed.why}`, at: failed.at };
+    return { passed: false, reason: asked === 0 ? "it never ran" : `${times("it ran", asked)} and never blocked` };
   },
   hook_not_blocked({ hook }, { log }) {
     const { blocked, asked, failed } = decisionsOf(log, hook);
     const against = blocked ?? failed;
     if (against !== undefined) return { passed: false, reason: against.why, at: against.at };
-    return { passed: true, reason: asked === 0 ? "never asked" : `${times("asked", asked)}, and it never blocked` };
+    return { passed: true, reason: asked === 0 ? "it never ran" : `${times("it ran", asked)} and never blocked` };
   },
   no_errors(_, { log }) {
     for (const event of log.events) {
@@ -88,7 +88,7 @@ const graders: { readonly [Type in AssertionType]: Grader<Type> } = {
     const last = log.of("TurnEnded").at(-1);
     return {
       passed: tookMs <= withinMs,
-      reason: `it took ${seconds(tookMs)} of ${seconds(withinMs)}`,
+      reason: `it took ${seconds(tookMs)}; the limit is ${seconds(withinMs)}`,
       ...(last === undefined ? {} : place(last)),
     };
   },
@@ -105,7 +105,7 @@ const graders: { readonly [Type in AssertionType]: Grader<Type> } = {
     const started = log.of("DelegationStarted");
     const deepest = started.reduce((max, { payload }) => Math.max(max, payload.depth), 0);
     const first = started.find(({ payload }) => payload.depth > depth);
-    const reason = started.length === 0 ? "nothing was delegated" : `the deepest delegate was at ${deepest}`;
+    const reason = started.length === 0 ? "nothing was delegated" : `the deepest delegate was at depth ${deepest}`;
     return { passed: deepest <= depth, reason, ...(first === undefined ? {} : place(first)) };
   },
   event_emitted({ event: name, payload }, { log }) {
@@ -120,15 +120,15 @@ const graders: { readonly [Type in AssertionType]: Grader<Type> } = {
   async file_exists({ path }, { files }) {
     const info = await files.stat(path);
     return info === undefined
-      ? { passed: false, reason: "there is no such file in the workspace" }
+      ? { passed: false, reason: "the workspace does not contain this file" }
       : { passed: true, reason: info.kind === "directory" ? "a folder" : `${info.sizeBytes} bytes` };
   },
   async file_contains({ path, value }, { files }) {
     const text = await readText(files, path);
-    if (text === undefined) return { passed: false, reason: "there is no such file in the workspace" };
+    if (text === undefined) return { passed: false, reason: "the workspace does not contain this file" };
     return text.includes(value)
-      ? { passed: true, reason: "it is in the file" }
-      : { passed: false, reason: `the file does not have it (${text.length} characters)` };
+      ? { passed: true, reason: "the file contains it" }
+      : { passed: false, reason: `the file does not contain it (${text.length} characters)` };
   },
   async json_schema({ schema }, { log }) {
     const at = responsePlace(log);
@@ -162,10 +162,11 @@ const graders: { readonly [Type in AssertionType]: Grader<Type> } = {
       const { agent: name, session } = event.payload;
       const who = name === "" ? "a delegate" : name;
       const last = log.of("DelegationVerified").findLast(({ payload }) => payload.session === session);
-      if (last === undefined) return { passed: false, reason: `what ${who} did was not verified`, ...place(event) };
+      if (last === undefined)
+        return { passed: false, reason: `no verifier checked the work of ${who}`, ...place(event) };
       if (last.payload.verified) continue;
       const why = last.payload.reason ?? "no reason given";
-      return { passed: false, reason: `what ${who} claimed was not accepted: ${why}`, ...place(last) };
+      return { passed: false, reason: `the verifiers did not accept the work of ${who}: ${why}`, ...place(last) };
     }
     return { passed: true, reason: times("verified", started.length) };
   },

@@ -57,7 +57,7 @@ export async function loadSuite({ cwd, paths, checker, mayBeEmpty }: SuitePlace)
   const files = [
     ...new Set((await Promise.all(paths.map((path) => caseFiles(cwd, path, mayBeEmpty === true)))).flat()),
   ];
-  if (files.length > MAX_CASES) throw usage(`there are ${files.length} cases; at most ${MAX_CASES} are run at once`);
+  if (files.length > MAX_CASES) throw usage(`the suite has ${files.length} cases; Harness runs at most ${MAX_CASES}`);
   const cases: LoadedCase[] = [];
   const problems: Problem[] = [];
   for (const path of files) {
@@ -76,7 +76,7 @@ export async function loadSuite({ cwd, paths, checker, mayBeEmpty }: SuitePlace)
     const cassette = path.replace(CASE_FILE, ".cassette");
     const sharing = cases.find((one) => one.cassette === cassette);
     if (sharing !== undefined) {
-      const message = `${sharing.shown} would have the same cassette: one of the two needs another file name.`;
+      const message = `${sharing.shown} would use the same cassette. Rename one of the two files.`;
       problems.push({ severity: "error", code: "duplicate-name", place: { ...complete.place, file: shown }, message });
     }
     const inline = scenarioText === undefined ? undefined : { text: scenarioText, shown };
@@ -166,7 +166,7 @@ function readSchema(path: string): Readonly<Record<string, unknown>> | string {
   if ("problem" in outcome) return outcome.problem.message;
   try {
     const schema: unknown = JSON.parse(outcome.content.text);
-    return isRecord(schema) ? schema : "it is no JSON object.";
+    return isRecord(schema) ? schema : "it is not a JSON object.";
   } catch (error) {
     return messageOf(error);
   }

@@ -81,7 +81,7 @@ export function bindingHash({ facts }: Binding): string {
 
 function describeChange(name: string, before: string, after: string): string {
   if (name === "policy") return "the policy has changed";
-  if (name === "environment") return "the environment of child processes has changed";
+  if (name === "environment") return "the environment variables of commands have changed";
   const wasThere = !before.startsWith("absent");
   const isThere = !after.startsWith("absent");
   const how = wasThere === isThere ? "has changed" : isThere ? "appeared" : "is gone";

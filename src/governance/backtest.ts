@@ -120,7 +120,7 @@ export function createBacktest(policy: Policy): Backtest {
         } catch (error) {
           if (error instanceof NotOnRecord) return unknown(error.message);
           // Nobody had checked them: the tool was hidden.
-          if (error instanceof ToolError) return unknown("its arguments are not those that the tool takes");
+          if (error instanceof ToolError) return unknown("its arguments do not match the tool's schema");
           throw error;
         }
       }
@@ -137,12 +137,12 @@ export function createBacktest(policy: Policy): Backtest {
           // The end of a loop says nothing about the policy.
           if (call.live.by === "repeated calls" && call.live.effect === "deny") return call.live;
           const wasHidden = call.live.by === "tools_policy";
-          if (wasHidden && policy.hooks.size > 0) return unknown("its hooks were not asked, for the tool was hidden");
+          if (wasHidden && policy.hooks.size > 0) return unknown("its hooks did not run, because the tool was hidden");
           if (call.problem !== undefined) return unknown(call.problem);
           const facts = factsAbout(call);
-          if (facts === undefined) return unknown("it is not on the record what kind of tool it was");
+          if (facts === undefined) return unknown("the log does not say what class the tool had");
           if (facts.isRedacted && dependsOnText(policy, call, facts.as)) {
-            return unknown("it depends on a part of the arguments that was redacted");
+            return unknown("the decision depends on an argument that was redacted");
           }
           const { held, doubtful } = await labels.at(call);
           const decided = await judged(call, facts, held);
@@ -153,7 +153,7 @@ export function createBacktest(policy: Policy): Backtest {
             ALL_LABELS.filter((one) => held.includes(one) || doubtful.includes(one)),
           );
           if (isSame(decided, otherwise)) return decided;
-          return unknown(`it is not on the record why the session held ${doubtful.join(" and ")} content`);
+          return unknown(`the log does not say why the session contained ${doubtful.join(" and ")} content`);
         },
       };
     },

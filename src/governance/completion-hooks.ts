@@ -75,10 +75,10 @@ async function rewritten(
   request: ModelRequest,
   payload: unknown,
 ): Promise<ModelRequest | { readonly problem: string }> {
-  if (!isRecord(payload)) return { problem: "the hook answered with something that is no dict" };
+  if (!isRecord(payload)) return { problem: "the hook returned a value that is not a dict" };
   const { system = request.system, messages = request.messages, tools, max_tokens, temperature } = payload;
   if (!Array.isArray(system) || !system.every((text) => typeof text === "string")) {
-    return { problem: "system is no list of strings" };
+    return { problem: "system is not a list of strings" };
   }
   const { message } = await import("#protocol/schemas");
   const checked = message.array().safeParse(messages);

@@ -42,7 +42,7 @@ describe("who allowed a command decides where it runs", () => {
   test.each([quiet, byRule, asks])("without a sandbox only a person allows, for this one call", (verdict) => {
     const found = confined(call({}), verdict, "none");
     expect(seen(found)).toEqual(["ask", "outside", true]);
-    expect(found.judged.why).toContain("no sandbox on this machine");
+    expect(found.judged.why).toContain("this machine has no sandbox");
   });
 
   test.each([quiet, byRule, asks])("what asks to run outside is put to a person, whatever a rule says", (verdict) => {

@@ -19,18 +19,19 @@ const STEERING = "steering files";
 /** The verdict about a command, with the confinement that it would run in. */
 export function confined(call: JudgedCall, verdict: Verdict, hold: SandboxHold): Verdict {
   if (verdict.effect === "deny") return verdict;
-  if (hold === "none") return outside(verdict, "there is no sandbox on this machine");
+  if (hold === "none") return outside(verdict, "this machine has no sandbox");
   if (hold === "off") {
     const isQuiet = verdict.effect === "allow" && verdict.judged.by === QUIET;
     return placed(isQuiet ? loudWithoutSandbox(verdict) : verdict, "outside");
   }
-  if (call.args.outside === true) return outside(verdict, "the agent asks for it");
+  if (call.args.outside === true) return outside(verdict, "the agent asked for that");
   const change = changesGitSettings(call);
   if (change !== undefined) {
     const asked = needsPerson(verdict, {
       by: STEERING,
-      why: `${change} changes git's configuration, and each change of a steering file asks a person (built-in: steering-files)`,
-      remedy: "No rule and no automatic approval allows it: run where a person can answer, or run it by hand.",
+      why: `${change} changes git's configuration, and every change to a steering file needs a person's approval (built-in: steering-files)`,
+      remedy:
+        "Rules and automatic approval cannot allow it: run where a person can answer, or run the command yourself.",
       steering: [".git/config"],
     });
     return placed(asked, "workspace");
@@ -47,14 +48,14 @@ function outside(verdict: Verdict, because: string): Verdict {
     by: OUTSIDE,
     why: `it would run outside the sandbox, with your credentials: ${because} (built-in: outside-the-sandbox)`,
     remedy:
-      'No rule and no automatic approval allows it: run where a person can answer, or set sandbox = "off" in your own config.toml.',
+      'Rules and automatic approval cannot allow it: run where a person can answer, or set sandbox = "off" in your own config.toml.',
   });
   return placed(asked, "outside");
 }
 
 function loudWithoutSandbox({ judged }: Verdict): Verdict {
   const consulted = { stage: "built-in", name: OUTSIDE, source: "built-in", effect: "ask" };
-  const why = "no rule allows it, and without a sandbox no command is quiet (built-in: outside-the-sandbox)";
+  const why = "no rule allows it, and without a sandbox every command needs approval (built-in: outside-the-sandbox)";
   return {
     effect: "ask",
     judged: { effect: "ask", by: OUTSIDE, source: "built-in", why, trail: [...judged.trail, consulted] },
@@ -75,8 +76,8 @@ export function confinementText(
         ? "Runs OUTSIDE the sandbox, with your files and your credentials."
         : `No sandbox${hold === "off" ? " (switched off)" : " on this machine"}: runs with your files and your credentials.`;
     case "workspace":
-      return `Runs in the sandbox: writes this workspace except steering files; a home of its own; network: ${network}.`;
+      return `Runs in the sandbox: can write to this workspace except steering files, has its own home folder, network: ${network}.`;
     case "reader":
-      return "Runs in the sandbox: changes nothing, no network, an empty home.";
+      return "Runs in the sandbox: cannot change anything, no network, empty home folder.";
   }
 }

@@ -49,7 +49,7 @@ test("a hook that emits its own event ends at the depth, and it is told", async 
   await quiet(rig.asked);
   expect(rig.asked()).toBe(MAX_EMIT_DEPTH);
   expect(rig.published).toHaveLength(MAX_EMIT_DEPTH + 1);
-  expect(rig.told).toEqual([`custom.a was emitted ${MAX_EMIT_DEPTH} hooks deep: its hooks are not asked`]);
+  expect(rig.told).toEqual([`custom.a was emitted ${MAX_EMIT_DEPTH} hooks deep: its hooks do not run`]);
   await rig.events.close();
 });
 
@@ -78,7 +78,7 @@ test("hooks that cannot be asked are told", async () => {
   const rig = createRig(() => Promise.reject(new Error("the disk is full")));
   rig.emit("custom.a");
   await quiet(rig.asked);
-  expect(rig.told).toEqual(["the hooks of custom.a could not be asked: the disk is full"]);
+  expect(rig.told).toEqual(["the hooks of custom.a could not run: the disk is full"]);
 });
 
 test("the end waits for those that are asked, then takes their signal away and asks no more", async () => {
@@ -98,5 +98,5 @@ test("the end waits for those that are asked, then takes their signal away and a
   rig.emit("custom.b");
   await quiet(rig.asked);
   expect(rig.asked()).toBe(1);
-  expect(rig.told).toEqual(["the session ends: the hooks of custom.b are not asked"]);
+  expect(rig.told).toEqual(["the session is ending: the hooks of custom.b do not run"]);
 });

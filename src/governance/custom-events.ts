@@ -59,7 +59,7 @@ export function createCustomEvents({ bus, hooks, clock }: CustomEventsOptions): 
     try {
       await hooks(at.session).dispatch(event, payload, { ...at, signal: ended.signal });
     } catch (error) {
-      tell(at, `the hooks of ${event} could not be asked: ${messageOf(error)}`);
+      tell(at, `the hooks of ${event} could not run: ${messageOf(error)}`);
     }
   }
 
@@ -71,19 +71,19 @@ export function createCustomEvents({ bus, hooks, clock }: CustomEventsOptions): 
         if (soFar > MAX_EVENTS_PER_TURN + 1) return;
         return tell(
           at,
-          `more than ${MAX_EVENTS_PER_TURN} events in one turn: ${event} and those after it are left out`,
+          `more than ${MAX_EVENTS_PER_TURN} events in one turn: Harness drops ${event} and all later events`,
         );
       }
       note(bus(at.session), "CustomEvent", { namespace: "custom", kind: event, payload });
       if (hooks(at.session).idle(event)) return;
       const depth = depths.getStore() ?? 0;
       if (depth >= MAX_EMIT_DEPTH) {
-        return tell(at, `${event} was emitted ${MAX_EMIT_DEPTH} hooks deep: its hooks are not asked`);
+        return tell(at, `${event} was emitted ${MAX_EMIT_DEPTH} hooks deep: its hooks do not run`);
       }
       if (waiting.size >= MAX_WAITING_EVENTS) {
-        return tell(at, `more than ${MAX_WAITING_EVENTS} events wait: the hooks of ${event} are not asked`);
+        return tell(at, `more than ${MAX_WAITING_EVENTS} events are waiting: the hooks of ${event} do not run`);
       }
-      if (closed) return tell(at, `the session ends: the hooks of ${event} are not asked`);
+      if (closed) return tell(at, `the session is ending: the hooks of ${event} do not run`);
       const asked = depths.run(depth + 1, () => ask(event, payload, at));
       waiting.add(asked);
       void asked.finally(() => waiting.delete(asked));

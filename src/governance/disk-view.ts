@@ -72,7 +72,7 @@ export function rememberedDisk(root: string, { paths = {}, looks = {} }: DiskFac
   const located = new Map<string, string | undefined>();
   const locateOnRecord = (path: string): string | undefined => {
     const name = nameOf(path);
-    if (!Object.hasOwn(paths, name)) throw new NotOnRecord(`it is not on the record where ${path} led`);
+    if (!Object.hasOwn(paths, name)) throw new NotOnRecord(`the log does not say where the link ${path} led`);
     const real = paths[name];
     if (real === AS_READ) return readingOf(path, root);
     return real === AS_WRITTEN ? path : (real ?? undefined);
@@ -85,7 +85,7 @@ export function rememberedDisk(root: string, { paths = {}, looks = {} }: DiskFac
     },
     async finding(what, about) {
       const question = questionOf(what, about);
-      if (!Object.hasOwn(looks, question)) throw new NotOnRecord(`it is not on the record ${UNSEEN[what] ?? what}`);
+      if (!Object.hasOwn(looks, question)) throw new NotOnRecord(`the log does not say ${UNSEEN[what] ?? what}`);
       return looks[question] ?? undefined;
     },
     found: () => undefined,
@@ -116,12 +116,12 @@ function readingOf(path: string, root: string): string {
 
 /** For people: what a missing answer would have told. */
 const UNSEEN: Readonly<Record<string, string>> = {
-  git: "whether the repository was a plain one",
-  walk: "which files a command would have read there",
-  feed: "which files a listing named",
-  glob: "which files a pattern stood for",
-  steering: "whether a folder held steering files",
-  rules: "whether files of a rule lay where a command would have read",
+  git: "whether the git repository was an ordinary one",
+  walk: "which files the command would have read",
+  feed: "which files the folder contained",
+  glob: "which files a pattern matched",
+  steering: "whether a folder contained steering files",
+  rules: "whether the command would have read files that a rule names",
 };
 
 /** A word of a command without those around it may be a secret that nobody would recognise: it is not on the record as it is. */

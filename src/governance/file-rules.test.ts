@@ -24,12 +24,12 @@ test("says which rule decided, where it is written, and what it is about", async
   expect(await judge("cat private/plan.md")).toEqual({
     effect: "deny",
     rule: denyRead,
-    why: "cat would read private/plan.md, which the deny rule Read(private/**) (config.toml:4) is about",
+    why: "cat would read private/plan.md, and the deny rule Read(private/**) (config.toml:4) applies to that file",
   });
   expect(await judge("echo x > private/new")).toEqual({
     effect: "deny",
     rule: denyWrite,
-    why: "echo would change private/new, which the deny rule Write(private/**) (config.toml:5) is about",
+    why: "echo would change private/new, and the deny rule Write(private/**) (config.toml:5) applies to that file",
   });
 });
 

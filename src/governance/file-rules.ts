@@ -47,7 +47,7 @@ export async function judgeFileRules(command: string, context: FileRuleContext):
   let work = MAX_FILE_WORK;
   for (const simple of everyCommand(analysis.commands)) {
     work -= patternChars * simple.folders.length * simple.words.reduce((sum, word) => sum + word.length + 1, 0);
-    if (work < 0) return { effect: "ask", rule: some, why: `it is too long to hold against ${describe(some)}` };
+    if (work < 0) return { effect: "ask", rule: some, why: `it is too long to compare with ${describe(some)}` };
     for (const folder of simple.folders) {
       const verdict = await judgeCommand(simple, inFolder(context.cwd ?? ".", folder), strict, context.disk);
       if (verdict?.effect === "deny") return verdict;
@@ -58,7 +58,7 @@ export async function judgeFileRules(command: string, context: FileRuleContext):
   return {
     effect: "ask",
     rule: some,
-    why: `the command was not understood (${analysis.why}), and ${describe(some)} may be meant`,
+    why: `Harness does not understand the command (${analysis.why}), and ${describe(some)} may apply`,
   };
 }
 
@@ -90,7 +90,7 @@ async function judgeCommand(
   for (const { path, access, certain } of touchedFiles(simple)) {
     for (const rule of strict[access]) {
       if (!(await leadsTo(inFolder(folder, path), rule, disk))) continue;
-      const why = `${programName(simple.words) || "a redirect"} ${access === "reads" ? "would read" : "would change"} ${path}, which ${describe(rule)} is about`;
+      const why = `${programName(simple.words) || "a redirect"} ${access === "reads" ? "would read" : "would change"} ${path}, and ${describe(rule)} applies to that file`;
       if (certain && rule.effect === "deny") return { effect: "deny", rule, why };
       doubt ??= { effect: "ask", rule, why };
     }
@@ -160,7 +160,7 @@ function unseenOperand(simple: SimpleCommand, rules: readonly Rule[]): FileRuleV
   return {
     effect: "ask",
     rule,
-    why: `it is only known at run time which files ${name} reads, and ${describe(rule)} may be meant`,
+    why: `the files that ${name} reads are only known at run time, and ${describe(rule)} may apply`,
   };
 }
 

@@ -60,7 +60,10 @@ function bind(
       throw new EffectError("AccessDenied", `${call.tool.name} is ${call.tool.class} and may not ${what}`);
     }
     if (policyVersion() !== ticket.policyVersion) {
-      throw new EffectError("AccessDenied", "the policy has changed since the call was judged; make it again");
+      throw new EffectError(
+        "AccessDenied",
+        "the policy has changed since the decision about this call; make the call again",
+      );
     }
   }
   /** For what nobody has judged as a call of its own. Gives where a command runs. */

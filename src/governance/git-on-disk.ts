@@ -14,7 +14,7 @@ const STEERING_FILES = [".git/config.worktree", ".git/commondir", ".git/info/att
 export async function loudRepository(files: DiskReader, folder: string): Promise<string | undefined> {
   const inside = folder.startsWith("/") ? folder.slice(files.root.length) : folder;
   const segments = inside.split("/").filter((segment) => segment !== "" && segment !== ".");
-  if (segments.includes("..")) return "git would run in a folder that is not followed";
+  if (segments.includes("..")) return "git would run in a folder that Harness cannot check";
   // A folder inside the workspace can hold a repository whose configuration runs programs, or be one itself: plain files of
   // the project are enough for that.
   const nested = segments
@@ -34,7 +34,7 @@ export async function loudRepository(files: DiskReader, folder: string): Promise
       ? `${other.path} belongs to another repository`
       : `${other.path} can change what git does`;
   }
-  if (own?.kind !== "directory") return "the workspace is not the root of a plain git repository";
+  if (own?.kind !== "directory") return "the workspace is not the root of an ordinary git repository";
   const hook = hooks.find(({ name }) => !name.endsWith(".sample"));
   if (hook !== undefined) return `the hook ${hook.name} may run`;
   if (tracked === undefined) return "the repository's index cannot be read";

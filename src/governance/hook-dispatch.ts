@@ -108,7 +108,7 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
           if (hook.onError === "block" || (answer.unusable && hook.event.endsWith(".post"))) {
             stoppedBy = {
               hook,
-              reason: `the hook failed, and a guard that fails blocks: ${answer.failed}`,
+              reason: `the hook failed, and Harness blocks the call if a guard fails: ${answer.failed}`,
               failed: true,
             };
             break;

@@ -16,7 +16,7 @@ export interface InnerEffect {
 /** `Judgement.by` when somebody was asked about this very call. */
 export const PERSON = "person";
 
-const INSIDE_REMEDY = "Make it a call of its own, so that a person can be asked";
+const INSIDE_REMEDY = "Make it a separate call, so that a person can approve it";
 
 /** Why the effect may not happen, or where it runs when it is a command. */
 export type InnerJudgement = { readonly refused: string } | { readonly confinement?: Confinement };
@@ -49,7 +49,7 @@ export function createInnerEffects(
     const { by } = call.judged ?? {};
     const isCovered = by === PERSON || (by?.startsWith("rule ") && !isSensitive) || by === "--auto-approve";
     if (isCovered && !asksByRule && !isDoubtful && call.tool.class !== "read_only") return allowed;
-    const refused = `${told} was denied: ${verdict.judged.why}, and allowing ${call.tool.name} does not cover it. To allow it, add a rule for ${name}`;
+    const refused = `${told} was denied: ${verdict.judged.why}, and the approval of ${call.tool.name} does not cover it. To allow it, add a rule for ${name}`;
     return { refused };
   };
 }

@@ -115,7 +115,7 @@ export function createJudge(options: JudgeOptions): Judge {
       const args = await locatedArguments(tool.name, call.args, disk);
       if (args === undefined) {
         const why = `the path is outside the workspace ${options.root}, which tools cannot leave (built-in: workspace)`;
-        const text = `${tool.label} was denied: ${why}. To allow it, choose a workspace that holds that path.`;
+        const text = `${tool.label} was denied: ${why}. To allow it, choose a workspace that contains that path.`;
         return deny({ by: "built-in rule", why }, refusal("denied", "PermissionDenied", text));
       }
       if (tool.class === "mutating" && namedPaths(tool.name, args).some(isOwnRecord)) {
@@ -294,7 +294,7 @@ function deny(
 function deniedByBuiltin(call: JudgedCall, why: string): Extract<Verdict, { effect: "deny" }> {
   return deny(
     { by: "built-in rule", why },
-    denied(call, `a built-in rule that no setting lifts: ${why}. Only a person can do it, outside of harness`),
+    denied(call, `a built-in rule that no setting can disable: ${why}. Only a person can do this, outside of Harness`),
   );
 }
 
@@ -327,8 +327,8 @@ function isTooLong(value: unknown): boolean {
 function steeringQuestion({ paths, why }: SteeringChange): PersonOnly & Pick<Judgement, "by" | "why"> {
   return {
     by: STEERING,
-    why: `${why}, and each change of a steering file asks a person (${STEERING_RULE})`,
-    remedy: "No rule and no automatic approval allows it: run where a person can answer, or change the file by hand.",
+    why: `${why}, and every change to a steering file needs a person's approval (${STEERING_RULE})`,
+    remedy: "Rules and automatic approval cannot allow it: run where a person can answer, or change the file yourself.",
     steering: paths,
   };
 }

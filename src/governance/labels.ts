@@ -107,7 +107,7 @@ const MAX_ORIGIN_CHARS = 200;
 export function leavingNeedsYes(labels: Pick<SessionLabels, "held" | "origin">): string | undefined {
   if (labels.held().length < ALL_LABELS.length) return undefined;
   const from = ALL_LABELS.map((label) => `${label} content (${labels.origin(label)})`).join(" and ");
-  return `data may leave, and this session holds ${from}`;
+  return `the call may send data out, and this session contains ${from}`;
 }
 
 /** Such a rule was written for a session that holds both. */

@@ -58,7 +58,7 @@ async function loudIn(simple: SimpleCommand, folder: string, disk: DiskView): Pr
     const real = await disk.locate(folder);
     // Behind a link `..` leads somewhere else than it reads.
     if (real === undefined || real !== relativeTo(disk.root, folder))
-      return `${folder} is a link or leads out of the workspace`;
+      return `${folder} is a symbolic link or leads out of the workspace`;
   }
   const name = programName(simple.words);
   if (name === "git") {
@@ -113,7 +113,7 @@ async function leadsElsewhere(
   const segments = word.split("/");
   const first = segments.findIndex((segment) => hasGlob(segment));
   if (first < segments.length - 1 && segments.slice(first + 1).join("") !== "") {
-    return `${word} can match files in folders that were not looked at`;
+    return `${word} can match files in folders that Harness did not check`;
   }
   const folder = inFolder(base, segments.slice(0, first).join("/") || (word.startsWith("/") ? "/" : "."));
   const problem = await problemOf(folder, disk);
@@ -135,17 +135,17 @@ interface GlobWord {
 async function loudGlob({ word, pattern, folder, option }: GlobWord, files: DiskReader): Promise<string | undefined> {
   if ((await files.stat(folder))?.kind !== "directory") return undefined;
   const entries = await files.list(folder);
-  if (entries.length > MAX_ENTRIES) return `${folder} has more entries than are looked through`;
+  if (entries.length > MAX_ENTRIES) return `${folder} has too many entries to check`;
   const disk = lookAtDisk(files);
   for (const { name, kind } of entries) {
     // A wildcard does not stand for the dot at the beginning of a hidden name.
     if (name.startsWith(".") && !pattern.startsWith(".")) continue;
     if (!/[[\\{]/.test(pattern) && !matchWildcard(pattern, name)) continue;
     if (option !== undefined && new RegExp(option).test(name))
-      return `${word} can mean ${name}, which reads as an option`;
+      return `${word} can match ${name}, which looks like an option`;
     const path = folder === "." ? name : `${folder}/${name}`;
     const found = isSensitivePath(path);
-    if (found.sensitive) return `${word} can mean ${path}: ${found.why}`;
+    if (found.sensitive) return `${word} can match ${path}: ${found.why}`;
     const why = kind === "symlink" ? await problemOf(path, disk) : undefined;
     if (why !== undefined) return why;
   }
@@ -153,7 +153,7 @@ async function loudGlob({ word, pattern, folder, option }: GlobWord, files: Disk
 }
 
 async function problemOf(path: string, disk: DiskView): Promise<string | undefined> {
-  if (await climbsBehindLink(path, disk)) return `${path} climbs out of a folder that is a link`;
+  if (await climbsBehindLink(path, disk)) return `${path} uses .. to leave a folder that is a symbolic link`;
   const real = await disk.locate(path);
   if (real === undefined) return `${path} leads out of the workspace`;
   const found = isSensitivePath(real);
@@ -241,7 +241,7 @@ export async function walkFolders(
     if (kind !== "directory") continue;
     for (const entry of await files.list(folder)) {
       seen += 1;
-      if (seen > MAX_WALKED_ENTRIES) return "it reads more files than are looked through for secrets first";
+      if (seen > MAX_WALKED_ENTRIES) return "it reads too many files to check them for secrets first";
       const { name } = entry;
       const path = folder === "." ? name : `${folder}/${name}`;
       if (!walk.isShown(name)) continue;
@@ -266,15 +266,16 @@ export async function walkTracked(
   denied?: (path: string) => string | undefined,
 ): Promise<string | undefined> {
   const tracked = await trackedFiles(files);
-  if (tracked === undefined) return "it is unclear which files git tracks";
-  if (tracked.length > MAX_WALKED_ENTRIES) return "it reads more files than are looked through for secrets first";
+  if (tracked === undefined) return "Harness cannot tell which files git tracks";
+  if (tracked.length > MAX_WALKED_ENTRIES) return "it reads too many files to check them for secrets first";
   const straight = new Set<string>();
   const { locate } = lookAtDisk(files);
   for (const { path, link } of tracked) {
     const name = path.slice(path.lastIndexOf("/") + 1);
     // The index says what the names are, and the disk where they lead.
     const folder = posix.dirname(path);
-    if (!straight.has(folder) && (await locate(folder)) !== folder) return `${folder} does not lead where it reads`;
+    if (!straight.has(folder) && (await locate(folder)) !== folder)
+      return `${folder} leads to another folder than the one it reads`;
     straight.add(folder);
     if (walk.follows === true && walk.isRead(name) && (await locate(path)) !== path)
       return `${path} is a link that it would follow`;
@@ -320,8 +321,8 @@ export function feedWalk(feed: Feed, base: string): Walk {
     refuses: (path, name, kind) => {
       // Of what git tracks only the files are seen, so the folders above count with them.
       const whole = feed.git === undefined ? name : path;
-      if (feed.split && /[\s'"\\*?[]/.test(whole)) return `${path} has a name that would be taken apart`;
-      if (!feed.prefixed && whole.startsWith("-")) return `${path} has a name that reads as an option`;
+      if (feed.split && /[\s'"\\*?[]/.test(whole)) return `${path} has a name that the command would split`;
+      if (!feed.prefixed && whole.startsWith("-")) return `${path} has a name that looks like an option`;
       if (kind === "symlink" && feed.links && isRead(name)) return `${path} is a link that it would follow`;
       return name === ".git" && feed.git === undefined && isRead("config")
         ? "it would read git's own files"

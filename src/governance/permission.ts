@@ -293,7 +293,7 @@ export function createPermission(options: PermissionOptions): Permission {
   };
 }
 
-/** To ask once more how far others have come is no going in circles. */
+/** Polling the progress of a task does not count as a loop. */
 function isAsking({ tool }: ToolCall): boolean {
   return tool.relays === true && tool.class === "read_only";
 }
@@ -346,14 +346,14 @@ function howToAllow(
   const asks = trail.find(({ stage, effect }) => stage === "rule" && effect === "ask");
   // An allow rule would not help: the stricter one wins.
   if (asks !== undefined)
-    return `To allow it, change the rule 'ask ${asks.name}' (${asks.source}), or run where somebody can answer.`;
+    return `To allow it, change the rule 'ask ${asks.name}' (${asks.source}), or run where a person can answer.`;
   if (by === LABEL_GUARD)
-    return `To allow it, run where somebody can answer, or add a rule that names both labels: ${tool}[private,untrusted].`;
+    return `To allow it, run where a person can answer, or add a rule that names both labels: ${tool}[private,untrusted].`;
   if (by === SECRET && rule === undefined) return "The user can allow it with a rule that names the file.";
-  if (by === "repeated calls") return "To allow it, run where somebody can answer, or make another call.";
+  if (by === "repeated calls") return "To allow it, run where a person can answer, or make a different call.";
   if (rule !== undefined) return withRule(rule);
   return isCommand(tool)
-    ? "The user can allow its commands one by one with rules; run them as separate, plain commands."
+    ? "Run its commands as separate, simple commands; the user can then allow each one with a rule."
     : withRule(tool);
 }
 

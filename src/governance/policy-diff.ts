@@ -66,7 +66,10 @@ export function createPolicyDiff(before: Policy | typeof RECORDED, after: Policy
         const becomes: Redecided =
           hook === undefined || ("by" in redecided && redecided.by === "tools_policy")
             ? redecided
-            : { effect: "unknown", why: `the hook ${hook} decided about it, and is not the same in both` };
+            : {
+                effect: "unknown",
+                why: `the hook ${hook} decided it, and the two policies have different versions of that hook`,
+              };
         // What cannot be told is the same all the same where nothing that could decide has changed.
         const isUntouched = hook === undefined && oldPrint !== undefined && oldPrint(call) === nextPrint(call);
         compared.push({ call, before: was, after: becomes, ...changeOf(was, becomes, isUntouched) });

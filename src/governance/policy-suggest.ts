@@ -57,7 +57,7 @@ export async function suggestRules(policy: Policy, sessions: readonly RecordedSe
         const rules = rulesFor(call, policy.strict);
         // All of it would pass as quiet, but for what was found on the disk.
         if (rules?.length === 0) uncovered.push({ call, why: whyNot(decided) });
-        else if (rules === undefined) uncovered.push({ call, why: "no rule can be written that means this call only" });
+        else if (rules === undefined) uncovered.push({ call, why: "no rule can match only this call" });
         else needs.push({ call, session, rules });
       }
     }
@@ -88,7 +88,7 @@ function wasDenied({ answer }: RecordedCall): boolean {
 }
 
 function whyNot(decided: Redecided): string {
-  if (decided.effect === "unknown") return `it cannot be decided again: ${decided.why}`;
+  if (decided.effect === "unknown") return `Harness cannot repeat the decision: ${decided.why}`;
   const { effect, by, source, why } = decided;
   return `${effect} by ${by}${source === undefined ? "" : ` (${source})`}: ${why}`;
 }
@@ -110,7 +110,7 @@ function createAllowedBy(policy: Policy): Ask {
     begun.set(key, one);
     const open = one.sessions.get(session) ?? one.backtest.begin(session);
     one.sessions.set(session, open);
-    return (await open.decide(call)) ?? { effect: "unknown", why: "nothing decided about it" };
+    return (await open.decide(call)) ?? { effect: "unknown", why: "no decision was recorded" };
   };
 }
 
@@ -203,9 +203,10 @@ function textsOf({ rules }: Need, chosen: Chosen): readonly string[] {
 
 function whyUncovered({ rules }: Need, chosen: Chosen, refused: ReadonlySet<string>): string | undefined {
   const denied = rules.find((rule) => refused.has(keyOf(rule)));
-  if (denied !== undefined) return `somebody allowed it and somebody denied what ${denied.narrow ?? denied.wide} means`;
+  if (denied !== undefined)
+    return `one answer allowed it, and another answer denied a call that ${denied.narrow ?? denied.wide} matches`;
   const isWhole = rules.every((rule) => chosen.has(keyOf(rule)));
-  return isWhole ? undefined : "no rule can be written that means this call only";
+  return isWhole ? undefined : "no rule can match only this call";
 }
 
 function listed(needs: readonly Need[], chosen: Chosen): readonly SuggestedRule[] {

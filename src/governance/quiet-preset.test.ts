@@ -52,7 +52,7 @@ describe("commands", () => {
   test("says why", () => {
     const why = (command: string): string => quietDecision({ tool: "exec", args: { command } }, ROOT).why;
     expect([why("ls"), why("rm x"), why("cat .env"), why("ls $X"), why("sort -o x"), why("cat ../x")]).toEqual([
-      "every command in it only reads inside the workspace",
+      "all its commands only read inside the workspace",
       "rm is not in the list of quiet programs",
       ".env is sensitive: environment secrets",
       "$X is only known at run time",

@@ -40,13 +40,13 @@ export function quietDecision(call: QuietCall, root: string): QuietDecision {
     case "search":
       return quietFiles(call, root);
     case "question":
-      return { quiet: true, why: "it only asks you" };
+      return { quiet: true, why: "it only asks you a question" };
     case "command":
       return quietExec(call, root);
     case "delegation":
       return quietDelegation(call);
     case "task":
-      return { quiet: true, why: "it only tells of delegates, or ends them" };
+      return { quiet: true, why: "it only reports on delegates or ends them" };
     case "change":
     case "fetch":
     case "other":
@@ -57,8 +57,8 @@ export function quietDecision(call: QuietCall, root: string): QuietDecision {
 /** A delegation does nothing itself, and each call in it is judged; code that the model brings along is looked at by a person. */
 function quietDelegation({ tool, args }: QuietCall): QuietDecision {
   const brings = ["tools", "hooks", "verify"].filter((name) => hasCode(args[name]));
-  if (brings.length === 0) return { quiet: true, why: "every call of a delegate is judged on its own" };
-  return loud(`${tool} brings code of its own along (${brings.join(", ")})`);
+  if (brings.length === 0) return { quiet: true, why: "Harness decides about each call of a delegate separately" };
+  return loud(`${tool} carries its own code (${brings.join(", ")})`);
 }
 
 function hasCode(given: unknown): boolean {
@@ -106,7 +106,7 @@ function findBlocked(command: string, analysis: ShellAnalysis): BlockedVerdict |
   const bare = command.replace(/["'\\]/g, "");
   const name = namesInText(bare).find((named) => UNMISTAKABLE_PROGRAMS.has(named));
   if (name === undefined) return undefined;
-  return { effect: "ask", why: `it names ${name} and was not understood: ${analysis.why} (${by})`, by };
+  return { effect: "ask", why: `it names ${name}, and Harness does not understand it: ${analysis.why} (${by})`, by };
 }
 
 /**
@@ -176,7 +176,7 @@ function quietFiles(call: QuietCall, root: string): QuietDecision {
     if (value === true && /hidden|no_?ignore/i.test(key)) return loud(`${key} reaches hidden or ignored files`);
     if (value === undefined || value === null || typeof value === "number" || typeof value === "boolean") continue;
     for (const path of Array.isArray(value) ? value : [value]) {
-      if (typeof path !== "string") return loud(`the argument ${key} is not understood`);
+      if (typeof path !== "string") return loud(`Harness does not know the argument ${key}`);
       const inFolder = key === "path" || path.startsWith("/") ? path : `${folder}/${path}`;
       const problem = path.startsWith("!") ? undefined : fileProblem(call.tool, inFolder, root);
       if (problem !== undefined) return loud(problem);
@@ -207,8 +207,9 @@ const EXEC_FOLDER = /^(?:cwd|workdir)$/;
 
 function quietExec(call: QuietCall, root: string): QuietDecision {
   const { command } = call.args;
-  if (typeof command !== "string") return loud("the command is not a text");
-  if (call.args.ask === true || call.args.outside === true) return loud("the agent asks for a person or a rule");
+  if (typeof command !== "string") return loud("the command is not a string");
+  if (call.args.ask === true || call.args.outside === true)
+    return loud("the agent asked for a person or a rule to decide");
   let workspace: Workspace = { root };
   for (const [key, value] of Object.entries(call.args)) {
     if (EXEC_NEUTRAL.test(key) || value === undefined) continue;
@@ -217,12 +218,12 @@ function quietExec(call: QuietCall, root: string): QuietDecision {
     workspace = { root, folder };
   }
   const analysis = analyseShell(command);
-  if (!analysis.understood) return loud(`the command was not understood: ${analysis.why}`);
+  if (!analysis.understood) return loud(`Harness does not understand the command: ${analysis.why}`);
   for (const simple of analysis.commands) {
     const why = loudness(simple, workspace);
     if (why !== undefined) return loud(why);
   }
-  return { quiet: true, why: "every command in it only reads inside the workspace" };
+  return { quiet: true, why: "all its commands only read inside the workspace" };
 }
 
 function loud(why: string): QuietDecision {

@@ -205,7 +205,7 @@ export class RecordedCalls {
     const { allowed_by } = judged_on ?? {};
     if (allowed_by !== undefined) draft.live ??= { effect: "allow", ...written(allowed_by), why: "as before" };
     if (reason === "HookBlocked" && judged_on === undefined) {
-      draft.live ??= { effect: "deny", by: "hook tool.pre", why: "a hook answered with what cannot be used" };
+      draft.live ??= { effect: "deny", by: "hook tool.pre", why: "a hook returned an invalid answer" };
     }
     const redacted = content.some((block) => block.type === "text" && hasMarker(block.text));
     this.results.push({ call: draft, labels, redacted });
@@ -228,12 +228,12 @@ function complete(draft: Draft): void {
   const { rules, isWhole } = rulesAfter(draft.changes, count);
   draft.sessionRules = rules;
   if (judgedOn !== undefined) draft.planMode = judgedOn.plan_mode === true;
-  if (!isRecord(args)) draft.problem = "its arguments are no object";
-  else if (args.expired === EXPIRED_CONTENT) draft.problem = "its arguments have passed their time and are gone";
+  if (!isRecord(args)) draft.problem = "its arguments are not an object";
+  else if (args.expired === EXPIRED_CONTENT) draft.problem = "its arguments have expired and were deleted";
   else if (!isWhole) draft.problem = "a rule of the session was redacted";
-  else if (judgedOn?.unsettled === true) draft.problem = "a label was added to the session while it was judged";
+  else if (judgedOn?.unsettled === true) draft.problem = "the session got a label during the decision";
   else if (argsHash !== undefined && !isRedacted(args) && canonicalHash(args) !== argsHash) {
-    draft.problem = "the arguments on the record are not those that ran";
+    draft.problem = "the recorded arguments are not the ones that ran";
   }
 }
 

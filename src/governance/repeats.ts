@@ -13,7 +13,7 @@ const MAX_LOOP_CALLS = 4;
 const ROUNDS = 2;
 
 /** For people. */
-export const REPEATED = `the same call was made ${REPEATS} times in a row; the agent may be going in circles (${REPEATS_RULE})`;
+export const REPEATED = `the agent made the same call ${REPEATS} times in a row and may be in a loop (${REPEATS_RULE})`;
 
 export interface CallLoop {
   /** Why the call needs a person. */
@@ -63,7 +63,7 @@ export function createRepeats(): Repeats {
       const first = last.loops.get(named) ?? step;
       last.loops.set(named, first);
       const tools = loop.map((call) => call.tool);
-      const why = `the same ${tools.length} calls were made ${ROUNDS} times, one after the other; the agent may be going in circles (${REPEATS_RULE})`;
+      const why = `the agent repeated the same ${tools.length} calls ${ROUNDS} times and may be in a loop (${REPEATS_RULE})`;
       return { why: tools.length === 1 ? REPEATED : why, tools, again: first < step };
     },
     forgive() {

@@ -19,7 +19,7 @@ export function checkRules(rules: readonly PermissionRule[], examples: readonly 
   return examples.flatMap(({ rule, effect, example, matches, place }): Problem[] => {
     const call = exampleCall(example);
     if (call === undefined) {
-      const message = `"${example}" is no call.`;
+      const message = `"${example}" is not a call.`;
       return [{ severity: "error", code: "bad-example", place, message, expected: "a call such as Bash(git push)" }];
     }
     const { trail } = evaluateRules([parseRule(rule, effect, "example")], call);

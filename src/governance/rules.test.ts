@@ -48,7 +48,7 @@ describe("parseRule", () => {
     ["Read()", "s: the allow rule 'Read()' has an empty pattern. Example: Read alone for every call, or Read(pattern)"],
     [
       "Read(!a)",
-      "s: the allow rule 'Read(!a)' negates its pattern, which rules cannot do. Example: a deny rule for Read(a)",
+      "s: the allow rule 'Read(!a)' negates its pattern, which rules do not support. Example: a deny rule for Read(a)",
     ],
     [
       'Bash(a "b)',
@@ -396,13 +396,19 @@ describe("commands", () => {
   });
 
   test.each([
-    ["git $X", "it is unclear whether the deny rule Bash(git push) (config.toml:2) covers git $X"],
-    ["$X push", "the command was not understood: $X stands where a program is named"],
-    ["find . $X", "$X is only known at run time, and the deny rule Bash(git push) (config.toml:2) may be meant"],
-    ["xargs git", "it is unclear whether the deny rule Bash(git push) (config.toml:2) covers git"],
-    ["git p*", "it is unclear whether the deny rule Bash(git push) (config.toml:2) covers git p*"],
-    ["perl -e '`git push`'", "perl may run git, which the deny rule Bash(git push) (config.toml:2) is about"],
-    ["sed -f - x <<<'1egit push'", "sed may run git, which the deny rule Bash(git push) (config.toml:2) is about"],
+    ["git $X", "Harness cannot tell whether the deny rule Bash(git push) (config.toml:2) covers git $X"],
+    ["$X push", "Harness does not understand the command: $X is in the place of a program name"],
+    ["find . $X", "$X is only known at run time, and the deny rule Bash(git push) (config.toml:2) may apply"],
+    ["xargs git", "Harness cannot tell whether the deny rule Bash(git push) (config.toml:2) covers git"],
+    ["git p*", "Harness cannot tell whether the deny rule Bash(git push) (config.toml:2) covers git p*"],
+    [
+      "perl -e '`git push`'",
+      "perl may run git, and the deny rule Bash(git push) (config.toml:2) applies to that program",
+    ],
+    [
+      "sed -f - x <<<'1egit push'",
+      "sed may run git, and the deny rule Bash(git push) (config.toml:2) applies to that program",
+    ],
   ])("%s asks, although the tool is allowed", (command, why) => {
     const verdict = evaluateRules(rules("Bash", "-Bash(git push)"), call("exec", { command }));
     expect(verdict).toEqual({ effect: "ask", why, trail: [expect.objectContaining({ matched: command })] });

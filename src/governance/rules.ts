@@ -85,8 +85,7 @@ export function parseRule(text: string, effect: RuleEffect, source: string): Rul
   if (/\p{Cc}/u.test(trimmed)) wrong("contains control characters", "Read(src/**)");
   const [, named = trimmed, listed] = /^(.*\S)\s*\[([^[\]]*)\]$/.exec(trimmed) ?? [];
   const labels = listed === undefined ? undefined : parseLabels(listed);
-  if (listed !== undefined && labels === undefined)
-    wrong(`names labels that are not known: [${listed}]`, "WebFetch[private]");
+  if (listed !== undefined && labels === undefined) wrong(`names unknown labels: [${listed}]`, "WebFetch[private]");
   const held = labels === undefined ? {} : { labels };
   const [, tool = "", rest = ""] = /^([^(\s]*)\s*(.*)$/.exec(named) ?? [];
   if (!/^[A-Za-z_*][\w.*-]*$/.test(tool)) wrong("does not begin with a tool name", "fs.read, Read or fs.*");
@@ -96,7 +95,7 @@ export function parseRule(text: string, effect: RuleEffect, source: string): Rul
   const pattern = rest.slice(1, -1).trim();
   if (pattern === "") wrong("has an empty pattern", `${tool} alone for every call, or ${tool}(pattern)`);
   if (pattern.startsWith("!"))
-    wrong("negates its pattern, which rules cannot do", `a deny rule for ${tool}(${pattern.slice(1)})`);
+    wrong("negates its pattern, which rules do not support", `a deny rule for ${tool}(${pattern.slice(1)})`);
   const quotes = pattern.replace(/"[^"]*"|'[^']*'/g, "");
   const kind = kindOf(canonicalName(tool));
   if (kind === "command" && /["']/.test(quotes)) wrong("has a quote that is not closed", 'Bash(git commit -m "a b")');
@@ -166,7 +165,7 @@ function evaluateSubjects(rules: readonly Rule[], call: RuleCall, context: RuleC
       const match = matchSubject(rule, subject, call.tool, context);
       if (match === "yes") trail.push({ rule, matched: subject });
       if (match === "yes" && rule.effect === "allow") allowed.add(subject);
-      if (match === "maybe") doubt ??= `it is unclear whether ${describe(rule)} covers ${subject}`;
+      if (match === "maybe") doubt ??= `Harness cannot tell whether ${describe(rule)} covers ${subject}`;
     }
   }
   return conclude(
@@ -211,7 +210,7 @@ function evaluateCommand(rules: readonly Rule[], call: RuleCall, context: RuleCo
   const all = [...everyCommand(analysis.commands)];
   // What was seen of a command that was not understood is certain: a deny for it holds.
   let doubt =
-    analysis.understood || strict.length === 0 ? undefined : `the command was not understood: ${analysis.why}`;
+    analysis.understood || strict.length === 0 ? undefined : `Harness does not understand the command: ${analysis.why}`;
   if (strict.length > 0) doubt ??= all.map(steeredBy).find((why) => why !== undefined);
   const covered = new Set<SimpleCommand>();
   let work = MAX_MATCH_WORK;
@@ -224,7 +223,8 @@ function evaluateCommand(rules: readonly Rule[], call: RuleCall, context: RuleCo
       const match = work > 0 ? matchArgv(pattern, command, reading) : reading === "narrow" ? "no" : "maybe";
       if (match === "yes") trail.push({ rule, matched: command.words.join(" ") });
       if (match === "yes" && rule.effect === "allow") covered.add(command);
-      if (match === "maybe") doubt ??= `it is unclear whether ${describe(rule)} covers ${command.words.join(" ")}`;
+      if (match === "maybe")
+        doubt ??= `Harness cannot tell whether ${describe(rule)} covers ${command.words.join(" ")}`;
       if (match === "no" && reading === "wide")
         doubt ??= hiddenProgram(rule, pattern, command) ?? unseenProgram(rule, command);
     }
@@ -260,14 +260,14 @@ function hiddenProgram(rule: Rule, pattern: readonly string[], command: SimpleCo
   const named = mentionedProgram(command, [program]);
   if (named === undefined) return undefined;
   if (!rest.every((word) => mentionsWord(command, word))) return undefined;
-  return `${command.words[0] ?? ""} may run ${named}, which ${describe(rule)} is about`;
+  return `${command.words[0] ?? ""} may run ${named}, and ${describe(rule)} applies to that program`;
 }
 
 /** Something that starts programs, with words that are only known at run time: `env $X`, `find . $Y`. */
 function unseenProgram(rule: Rule, command: SimpleCommand): string | undefined {
   const [hidden] = command.unknown;
   if (hidden === undefined || !startsPrograms(command.words)) return undefined;
-  return `${command.words[hidden] ?? ""} is only known at run time, and ${describe(rule)} may be meant`;
+  return `${command.words[hidden] ?? ""} is only known at run time, and ${describe(rule)} may apply`;
 }
 
 function conclude(trail: readonly RuleMatch[], doubt: string | undefined, allowed: boolean): RuleVerdict {

@@ -60,7 +60,7 @@ export async function unnamedSecretOfCommand(
     for (const folder of simple.folders) {
       for (const { path: word } of words) {
         looked += 1;
-        if (looked > MAX_FILES) return `it names too many files to look for secret ones (${SECRET_RULE})`;
+        if (looked > MAX_FILES) return `it names too many files to check them all for secrets (${SECRET_RULE})`;
         const written = inFolder(inFolder(cwd, folder), word);
         const path = (await disk.locate(written)) ?? written;
         const found = [path, written].map(isSensitivePath).find((one) => one.sensitive && one.secret);

@@ -12,7 +12,7 @@ export type Sensitivity =
 
 const HARMLESS: Sensitivity = { sensitive: false };
 
-const OWN_FILES = "the harness's own files";
+const OWN_FILES = "files of Harness itself";
 
 const SECRET_FOLDERS: ReadonlyMap<string, string> = new Map([
   [".ssh", "SSH keys"],
@@ -117,17 +117,18 @@ export function isSecretFile(relativePath: string): boolean {
  */
 export function isSensitiveGlob(glob: string, reader: "shell" | "search"): Sensitivity {
   if (glob.includes("\\")) return secret(`a backslash in ${glob} can hide a name`);
-  if (glob.length > MAX_GLOB_CHARS) return secret("the glob is too long to judge");
+  if (glob.length > MAX_GLOB_CHARS) return secret("the pattern is too long to check");
   for (const alternative of expandBraces(glob)) {
     const literal = isSensitivePath(alternative);
     if (literal.sensitive) return literal;
     const segments = foldedSegments(alternative);
     for (const [index, segment] of segments.entries()) {
       if (!hasGlob(segment) || (segment === "**" && index < segments.length - 1)) continue;
-      if (/^\.env/.test(segment) && !ENV_SAMPLE.test(segment)) return secret(`${glob} may be environment secrets`);
-      if (segments.slice(0, index).includes(".git")) return secret(`${glob} may be git's configuration`);
+      if (/^\.env/.test(segment) && !ENV_SAMPLE.test(segment))
+        return secret(`${glob} may match files with environment secrets`);
+      if (segments.slice(0, index).includes(".git")) return secret(`${glob} may match git's configuration`);
       const name = NAMES_IN_REACH.find((candidate) => reaches(segment, candidate, reader));
-      if (name !== undefined) return secret(`${glob} may be ${name}`);
+      if (name !== undefined) return secret(`${glob} may match ${name}`);
     }
   }
   return HARMLESS;

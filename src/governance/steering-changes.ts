@@ -60,7 +60,7 @@ function firstNamed(paths: readonly string[], names: readonly string[], around: 
 
 function describe(path: string): string {
   const steering = steeringFile(path);
-  return steering === undefined ? `${path} cannot be looked through for steering files` : `${path} is ${steering.why}`;
+  return steering === undefined ? `Harness cannot check ${path} for steering files` : `${path} is ${steering.why}`;
 }
 
 /** Where the entry stands, where it leads, and how it is written: a call may act on a link or on its target. */

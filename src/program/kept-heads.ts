@@ -28,7 +28,7 @@ function keychainWitness({ env, cwd }: ProgramPorts): HeadWitness {
   return {
     async store(name, text) {
       const keychain = await open();
-      return keychain === undefined ? "there is none on this system" : keychain.store(item(name), Buffer.from(text));
+      return keychain === undefined ? "this system has no keychain" : keychain.store(item(name), Buffer.from(text));
     },
     async lookup(name) {
       const found = await (await open())?.lookup(item(name));

@@ -58,9 +58,9 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
       };
     },
     describe: () => [
-      `own PID, IPC, UTS and cgroup namespace${USER_NAMESPACES[options.userNamespace]}; all capabilities dropped; no new privileges`,
-      "a filter of system calls with a list of allowed socket families",
-      "ends with the program that started it, also when that one is killed with SIGKILL",
+      `separate PID, IPC, UTS and cgroup namespaces${USER_NAMESPACES[options.userNamespace]}; all capabilities dropped; no new privileges`,
+      "a system call filter with a list of allowed socket families",
+      "ends when Harness ends, even if Harness is killed with SIGKILL",
       ...(options.prlimit === undefined
         ? ["no resource limits for programs other than Bash: prlimit was not found"]
         : []),
@@ -69,8 +69,8 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
 }
 
 const USER_NAMESPACES = {
-  closed: ", own user namespace and none below it",
-  own: ", own user namespace",
+  closed: ", separate user namespace, no nested user namespaces",
+  own: ", separate user namespace",
   none: "",
 } as const;
 

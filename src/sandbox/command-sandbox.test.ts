@@ -75,7 +75,7 @@ describe("where there is no sandbox", () => {
         active: false,
         network: "public",
         detail:
-          "no sandbox: bwrap was not found. A command runs only when a person allows that very call. Run: harness sandbox check",
+          "no sandbox: bwrap was not found. Each command needs a person's approval. For details, run: harness sandbox check",
       },
     ]);
   });
@@ -168,7 +168,9 @@ describe.runIf(hasSandbox)("a command in the sandbox", () => {
     const sandbox = createTestSandbox(workspace);
     const said = await sandbox.shell("echo x > .vscode/settings.json; echo x > .bashrc; echo x > harness.md");
     expect(said).toContain(".vscode/settings.json: Permission denied");
-    expect(said).toContain(`[sandbox] ${workspace.root}/.bashrc is protected: what the command put there is now`);
+    expect(said).toContain(
+      `[sandbox] ${workspace.root}/.bashrc is protected: Harness moved what the command put there to`,
+    );
     expect(readdirSync(workspace.root).toSorted()).toEqual([".bashrc.held-back", "harness.md.held-back"]);
   });
 
@@ -433,7 +435,7 @@ describe.runIf(hasSandbox)("a command in the sandbox", () => {
     });
     await expect(broken.shell("touch ran")).rejects.toMatchObject({
       reason: "SandboxUnavailable",
-      message: expect.stringContaining("so it was refused (built-in: sandbox)"),
+      message: expect.stringContaining("so Harness refused it (built-in: sandbox)"),
     });
     expect(readdirSync(workspace.root)).toEqual([]);
   });
@@ -486,7 +488,7 @@ describe.runIf(hasSandbox)("a link that bubblewrap followed", () => {
       const sandbox = createTestSandbox(workspace, followed(workspace, join(workspace.root, name), to));
       await expect(sandbox.shell("echo got > 'with space/sub/out'; touch ran")).rejects.toMatchObject({
         reason: "SandboxUnavailable",
-        message: expect.stringContaining("was replaced while the sandbox was made"),
+        message: expect.stringContaining("was replaced while the sandbox was being set up"),
       });
       expect(readdirSync(there)).toEqual([".git"]);
       expect(existsSync(join(workspace.root, "ran"))).toBe(false);
@@ -501,7 +503,7 @@ describe.runIf(hasSandbox)("a name that was held elsewhere", () => {
     const options = followed(workspace, join(workspace.root, ".vscode"), join(workspace.root, "elsewhere"));
     await expect(createTestSandbox(workspace, options).shell("touch ran")).rejects.toMatchObject({
       reason: "SandboxUnavailable",
-      message: expect.stringContaining(".vscode was replaced while the sandbox was made"),
+      message: expect.stringContaining(".vscode was replaced while the sandbox was being set up"),
     });
     expect(existsSync(join(workspace.root, "ran"))).toBe(false);
   });

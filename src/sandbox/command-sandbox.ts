@@ -149,19 +149,19 @@ function createCommandSandbox(
   async function status(): Promise<SandboxStatus> {
     const reached = { network: networkKind, ...(domains && { domains: domains.entries }) } as const;
     if (mode === "off") {
-      return { mode, active: false, network: "open", detail: 'no sandbox: it is switched off (sandbox = "off")' };
+      return { mode, active: false, network: "open", detail: 'no sandbox: it is turned off (sandbox = "off")' };
     }
     const found = await probe();
     const planned = found.available ? runs.policy(plainNetwork(networkKind)) : found.why;
     if (found.available && typeof planned !== "string") {
       const isWhole = ground.survey().isComplete() && ground.surveyAround()?.isComplete() !== false;
-      const partial = isWhole ? "" : "; not every folder of the workspace was searched";
+      const partial = isWhole ? "" : "; Harness did not search every folder of the workspace";
       const detail = `commands run in ${found.sandbox.name}; ${networkText(networkKind)}${partial}`;
       return { mode, active: true, backend: found.sandbox.name, ...reached, detail };
     }
     const detail = found.available
-      ? `the sandbox cannot contain this workspace: ${planned}. Commands are refused`
-      : `no sandbox: ${planned}. A command runs only when a person allows that very call. Run: harness sandbox check`;
+      ? `the sandbox cannot confine commands in this workspace: ${planned}. Harness refuses all commands`
+      : `no sandbox: ${planned}. Each command needs a person's approval. For details, run: harness sandbox check`;
     return { mode, active: false, ...reached, detail };
   }
 
@@ -215,7 +215,7 @@ function createCommandSandbox(
         if (spec.ownProgram) return runConfined(spec, signal);
         await publishStatus();
         if (spec.confinement === "outside") return outside.run(spec, signal);
-        if (mode === "off") throw new EffectError("SandboxUnavailable", unavailableText("it is switched off", spec));
+        if (mode === "off") throw new EffectError("SandboxUnavailable", unavailableText("it is turned off", spec));
         return runConfined(spec, signal);
       },
     },
@@ -252,11 +252,11 @@ function plainNetwork(kind: SandboxStatus["network"]): SandboxNetwork {
 
 function unavailableText(why: string, { confinement }: ProcessSpec): string {
   const who = confinement === "workspace" ? "" : " that nobody allowed";
-  return `there is no sandbox for a command${who}: ${why}. Run it where a person can allow it outside the sandbox, or set sandbox = "off" in your own config.toml`;
+  return `there is no sandbox for a command${who}: ${why}. Run it where a person can approve running outside the sandbox, or set sandbox = "off" in your own config.toml`;
 }
 
 function networkText(kind: SandboxStatus["network"]): string {
-  if (kind === "open") return "allowed ones use the machine's network directly";
-  if (kind === "public") return "allowed ones reach public hosts through the egress proxy";
-  return kind === "none" ? "without network" : "allowed ones reach the listed hosts";
+  if (kind === "open") return "allowed commands use the machine's network directly";
+  if (kind === "public") return "allowed commands reach public hosts through the egress proxy";
+  return kind === "none" ? "without network" : "allowed commands reach the listed hosts";
 }

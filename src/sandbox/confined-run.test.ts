@@ -415,7 +415,7 @@ describe.runIf(hasSandbox)("folders of the session that would lie in the workspa
       const run = sandbox.shell(attack("tmp/harness-sandbox-*", "home", target), { confinement });
       await expect(run).rejects.toMatchObject({
         reason: "SandboxUnavailable",
-        message: expect.stringContaining("set TMPDIR to one outside"),
+        message: expect.stringContaining("set TMPDIR to a folder outside"),
       });
     }
   });

@@ -77,7 +77,7 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
     const checkMounts = (pid: number): void => {
       const misplaced = misplacedMount(pid, policy);
       if (misplaced === undefined) return;
-      complaint = `bwrap: ${misplaced} was replaced while the sandbox was made`;
+      complaint = `bwrap: ${misplaced} was replaced while the sandbox was being set up`;
       throw new Error(complaint);
     };
     const { confinement: _, mayChangeSteering: __, ownProgram: ___, ...plain } = spec;
@@ -254,13 +254,13 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
 }
 
 function readerNote(timeoutMs: number): string {
-  return `nobody was asked, so it ran with the workspace read-only, no network, an empty home, secret files hidden and at most ${timeoutMs / 1000} s, 1 GiB and 1 MiB of output; call exec with ask: true to put it to the user`;
+  return `the command ran without approval, so it had a read-only workspace, no network, an empty home folder, no access to secret files, and limits of ${timeoutMs / 1000} s, 1 GiB of memory and 1 MiB of output; call exec with ask: true to ask the user`;
 }
 
 function notConfined(why: string): EffectError {
   const told = why.replace(/^bwrap: /, "").trim();
-  const remedy = "harness sandbox check says more; or choose another workspace";
-  return new EffectError("SandboxUnavailable", `${told}, so it was refused (built-in: sandbox). ${remedy}`);
+  const remedy = "For details, run harness sandbox check; or choose another workspace";
+  return new EffectError("SandboxUnavailable", `${told}, so Harness refused it (built-in: sandbox). ${remedy}`);
 }
 
 /** The program by its full path, looked up as the process port would: what is missing must be reported as missing. */

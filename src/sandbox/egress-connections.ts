@@ -100,8 +100,8 @@ export function createEgressConnections(rules: EgressRules): EgressConnections {
       why ??= reason;
       socket.destroy();
     };
-    const limit = setTimeout(() => cut("it was open too long"), MAX_CONNECTION_MS).unref();
-    socket.setTimeout(idleMs, () => cut("nothing came for too long"));
+    const limit = setTimeout(() => cut("it was open for too long"), MAX_CONNECTION_MS).unref();
+    socket.setTimeout(idleMs, () => cut("it received no data for too long"));
     open.add(socket);
     socket.once("close", () => {
       open.delete(socket);
@@ -154,7 +154,7 @@ async function allowedAddresses(
   for (const { address } of addresses) {
     // A firewall may hide services of the machine from the internet, but not from the machine itself.
     if (own.check(address, familyOf(address)) && !isNamed(address)) {
-      throw new EffectError("AddressRefused", `${host} is at ${address}, which is an address of this machine`);
+      throw new EffectError("AddressRefused", `${host} resolves to ${address}, which is an address of this machine`);
     }
   }
   return addresses;

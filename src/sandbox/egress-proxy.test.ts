@@ -142,8 +142,8 @@ describe("a plain request", () => {
     ["http://rebind.test/", 403, "rebind.test is at 127.0.0.1, which is not a public internet address"],
     ["http://127.0.0.1/", 403, "not in allowed_domains"],
     ["http://0177.0.0.2:1/", 502, ""],
-    ["https://allowed.test/", 400, "https goes through CONNECT"],
-    ["ftp://allowed.test/", 400, "ftp: is not forwarded"],
+    ["https://allowed.test/", 400, "use CONNECT for https"],
+    ["ftp://allowed.test/", 400, "does not forward ftp:"],
     ["http://user:key@allowed.test/", 400, "credentials"],
     ["/relative", 400, "absolute"],
   ])("for %s is refused with %i", async (target, status, text) => {
@@ -285,10 +285,10 @@ describe("without a list", () => {
     ["[::ffff:127.0.0.1]:22", "::ffff:7f00:1 is at ::ffff:7f00:1, which is not a public internet address"],
     ["169.254.169.254:80", "169.254.169.254 is at 169.254.169.254, which is not a public internet address"],
     ["168.63.129.16:80", "168.63.129.16 is at 168.63.129.16, which is not a public internet address"],
-    ["own.test:22", `own.test is at ${OWN}, which is an address of this machine`],
-    [`${OWN}:22`, `${OWN} is at ${OWN}, which is an address of this machine`],
-    [`[::ffff:${OWN}]:22`, "::ffff:5db8:d70f is at ::ffff:5db8:d70f, which is an address of this machine"],
-    ["[2600::15]:22", "2600::15 is at 2600::15, which is an address of this machine"],
+    ["own.test:22", `own.test resolves to ${OWN}, which is an address of this machine`],
+    [`${OWN}:22`, `${OWN} resolves to ${OWN}, which is an address of this machine`],
+    [`[::ffff:${OWN}]:22`, "::ffff:5db8:d70f resolves to ::ffff:5db8:d70f, which is an address of this machine"],
+    ["[2600::15]:22", "2600::15 resolves to 2600::15, which is an address of this machine"],
   ])("a tunnel to %s is refused and recorded", async (authority, why) => {
     const { socket, records, dialled } = await startOpenProxy(() => undefined);
     expect(await tunnel(socket, authority)).toMatchObject({ status: 403, why });

@@ -82,7 +82,7 @@ function createProxyServer(egress: EgressConnections, checksTls: boolean): Serve
   });
   server.on("request", (request, response) => void forward(request, response, egress));
   // Without listeners an odd request would end with an answer that says nothing.
-  server.on("upgrade", (_request, socket) => refuseRaw(socket, 501, "upgrades are not forwarded"));
+  server.on("upgrade", (_request, socket) => refuseRaw(socket, 501, "the proxy does not forward upgrades"));
   server.on("clientError", (_error, socket) => refuseRaw(socket, 400, "not an HTTP request"));
   const speakHttp = server.listeners("connection");
   server.removeAllListeners("connection");
@@ -230,8 +230,8 @@ function absoluteTarget(request: IncomingMessage): (Target & { path: string; aut
   if (hosts.length > 1) return "more than one Host header";
   const url = URL.parse(request.url ?? "");
   if (url === null) return "the request target must be an absolute http URL";
-  if (url.protocol !== "http:") return `${url.protocol} is not forwarded; https goes through CONNECT`;
-  if (url.username !== "" || url.password !== "") return "a URL with credentials is not forwarded";
+  if (url.protocol !== "http:") return `the proxy does not forward ${url.protocol}; use CONNECT for https`;
+  if (url.username !== "" || url.password !== "") return "the proxy does not forward URLs with credentials";
   const host = normalHost(url.hostname);
   if (host === undefined) return "the request target has no host";
   return { host, port: Number(url.port || 80), path: url.pathname + url.search, authority: url.host };

@@ -19,7 +19,8 @@ export function isHeldBack(name: string): boolean {
 /** Says where it went. Throws when there is no way: then the call fails, and says so. Follows no link. */
 export function moveAside(path: string): string {
   const folder = openStraight(dirname(path));
-  if (folder === undefined) throw new Error(`${path} is protected, and what a command put there cannot be moved aside`);
+  if (folder === undefined)
+    throw new Error(`${path} is protected, and Harness cannot move aside what a command put there`);
   try {
     const name = basename(path);
     const kept = Buffer.from(name).subarray(0, MAX_KEPT_BYTES).toString("utf8");
@@ -28,12 +29,12 @@ export function moveAside(path: string): string {
       const taken = withRights(folder, () => lstatSync(folder.entry(target), { throwIfNoEntry: false }));
       if (taken !== undefined) continue;
       withRights(folder, () => renameSync(folder.entry(name), folder.entry(target)));
-      return `what the command put there is now ${dirname(path)}/${target}`;
+      return `Harness moved what the command put there to ${dirname(path)}/${target}`;
     }
   } finally {
     folder.close();
   }
-  throw new Error(`${path} is protected and there are too many files held back beside it; remove some`);
+  throw new Error(`${path} is protected, and too many files were already moved aside next to it; remove some`);
 }
 
 function ending(number: number): string {

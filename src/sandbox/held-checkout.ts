@@ -25,7 +25,7 @@ const NAMES = [
 const DIFF =
   "--no-pager diff --raw -z --no-abbrev --no-renames --no-ext-diff --no-textconv --ignore-submodules=all --".split(" ");
 const NOT_COMPARED =
-  "git could not say whether steering files, which the sandbox holds, still match what it recorded; check with: git status";
+  "git could not tell whether the steering files, which the sandbox keeps unchanged, still match the repository; check with: git status";
 
 export interface CheckoutFindings {
   /** Lines for whoever reads the output of the command. */
@@ -160,19 +160,19 @@ function stepLines(before: Steps, now: Steps): string[] {
 
 function staleText(files: readonly string[]): string {
   const names = shown(files);
-  return `git recorded another version of ${names}, but the sandbox holds steering files, so the old content is still there. Do not commit it. Go back to the commit before, or ask the user to run this outside the sandbox: git checkout -- ${names}`;
+  return `git checked out another version of ${names}, but the sandbox does not let commands change steering files, so the old content is still there. Do not commit it. Go back to the previous commit, or ask the user to run this outside the sandbox: git checkout -- ${names}`;
 }
 
 function todoText(lines: readonly string[]): string {
-  return `the list of steps of a rebase or cherry-pick has commands that were not there before: ${shown(lines)}. Whoever continues it runs them; check with: git status`;
+  return `the list of steps of a rebase or cherry-pick contains new commands: ${shown(lines)}. Continuing it runs them; check with: git status`;
 }
 
 function unreadableText(files: readonly string[]): string {
-  return `${shown(files)} should list the steps of a rebase or cherry-pick, but is a link, very long or not a plain file, so nobody looked for commands in it. Whoever continues runs them; check with: git status`;
+  return `${shown(files)} should list the steps of a rebase or cherry-pick, but is a link, very long or not a regular file, so Harness did not check it for commands. Continuing it runs them; check with: git status`;
 }
 
 function partialText(folder: string): string {
-  return `${folder} has more than ${MAX_WORKTREES} linked worktrees; commands that a rebase would run were looked for in that many of them`;
+  return `${folder} has more than ${MAX_WORKTREES} linked worktrees; Harness checked only that many of them for commands that a rebase would run`;
 }
 
 function shown(texts: readonly string[]): string {

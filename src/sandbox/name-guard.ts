@@ -127,7 +127,7 @@ function restoreName(name: Exclude<WatchedName, { was: "listed" }>): string[] {
   const isAsItWas = ({ entry }: StraightFolder): boolean =>
     info?.isSymbolicLink() === true && readlinkSync(entry(basename(path))) === name.target;
   if (inStraight(dirname(path), isAsItWas) === true) return [];
-  const aside = info === undefined ? "it is back" : moveAside(path);
+  const aside = info === undefined ? "Harness put it back" : moveAside(path);
   inStraight(dirname(path), ({ entry }) => symlinkSync(name.target, entry(basename(path))));
   return [`${path} is protected: ${aside}`];
 }

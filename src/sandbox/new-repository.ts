@@ -58,5 +58,5 @@ function sweepConfig(git: string): string[] {
   if (plain.length === lines.length) return [];
   const said = moveAside(config);
   inStraight(git, ({ entry }) => writeFileSync(entry("config"), plain.join("\n"), { flag: "wx" }));
-  return [`${config} had settings that can run programs; it has them no more, and ${said}`];
+  return [`${config} contained settings that can run programs; Harness removed them, and ${said}`];
 }

@@ -214,15 +214,15 @@ function planBase(options: PolicyOptions): BasePolicy | string {
   const { root, system, toolchains, around, ownPaths, deniedPrograms, emptyFile } = options;
   const own = existing(ownPaths);
   const above = own.find(({ path }) => isInside(path, root));
-  if (above !== undefined) return `the workspace lies in ${above.path}, which holds files of this program`;
+  if (above !== undefined) return `the workspace is inside ${above.path}, which contains files of Harness`;
   if (root === "/") return "the workspace is the whole file system";
   // A command could put a link in the place of what is mounted for the next one.
   const { sessionFolder } = options;
   if (isInside(root, sessionFolder)) {
-    return `the workspace holds ${dirname(sessionFolder)}, where sessions keep the folders of their commands; set TMPDIR to one outside`;
+    return `the workspace contains ${dirname(sessionFolder)}, where sessions keep temporary folders for commands; set TMPDIR to a folder outside the workspace`;
   }
   const covered = system.shown.find(({ to }) => to !== "/etc" && isInside(root, to) && root !== to);
-  if (covered !== undefined) return `the workspace holds ${covered.to}, which belongs to the machine`;
+  if (covered !== undefined) return `the workspace contains ${covered.to}, which belongs to the system`;
   const seen = [root, ...[...system.shown, ...toolchains].map(({ to }) => to), ...around];
   const programs = deniedPrograms.map((path) => ({ path, kind: "file" as const }));
   const hidden = [...system.hidden, ...own, ...programs].filter(({ path }) => seen.some((to) => isInside(to, path)));

@@ -34,7 +34,7 @@ export interface ProbeOptions {
 export async function probeSandbox(options: ProbeOptions): Promise<Probe> {
   if (options.platform === "linux") return probeBubblewrap(options);
   if (options.platform === "darwin") return probeSeatbelt();
-  const detail = `there is no sandbox for ${options.platform}`;
+  const detail = `Harness has no sandbox for ${options.platform}`;
   return { available: false, why: detail, steps: [{ name: "platform", ok: false, detail }] };
 }
 
@@ -50,14 +50,19 @@ async function probeBubblewrap(options: ProbeOptions): Promise<Probe> {
     });
   }
   if (!isFilteredProcessor(processor)) {
-    const detail = `there is no filter of system calls for the processor ${processor}`;
+    const detail = `Harness has no system call filter for the processor ${processor}`;
     return unavailable({ name: "system call filter", ok: false, detail });
   }
   const prlimit = findProgram("prlimit", options.path);
   const base = { bwrap, processor, ...defined({ prlimit }) };
   const limits: ProbeStep =
     prlimit === undefined
-      ? { name: "prlimit", ok: false, detail: "not found; commands run without limits", remedy: "Install util-linux." }
+      ? {
+          name: "prlimit",
+          ok: false,
+          detail: "not found; commands run without resource limits",
+          remedy: "Install util-linux.",
+        }
       : { name: "prlimit", ok: true, detail: prlimit };
   const steps: ProbeStep[] = [{ name: "bubblewrap", ok: true, detail: bwrap }, nsenterStep(options.path)];
   let why = "";
@@ -82,7 +87,7 @@ async function probeBubblewrap(options: ProbeOptions): Promise<Probe> {
 function nsenterStep(path: string): ProbeStep {
   const found = findProgram("nsenter", path);
   if (found !== undefined) return { name: "nsenter", ok: true, detail: found };
-  const detail = "not found; allowed commands need it to share the network of their session";
+  const detail = "not found; allowed commands need it to use the network of their session";
   return { name: "nsenter", ok: false, detail, remedy: 'Install util-linux, or set network.mode = "direct".' };
 }
 
@@ -134,16 +139,16 @@ async function complaintOf(candidate: BubblewrapOptions, options: ProbeOptions):
 function remedyFor(complaint: string): string {
   const off = (name: string, value: string): boolean => readSwitch(`/proc/sys/${name.replaceAll(".", "/")}`) === value;
   if (off("kernel.apparmor_restrict_unprivileged_userns", "1")) {
-    return "AppArmor keeps bwrap from making user namespaces. Add a profile for bwrap that allows userns, or: sysctl kernel.apparmor_restrict_unprivileged_userns=0";
+    return "AppArmor does not let bwrap create user namespaces. Add a profile for bwrap that allows userns, or run: sysctl kernel.apparmor_restrict_unprivileged_userns=0";
   }
   if (off("kernel.unprivileged_userns_clone", "0")) {
-    return "User namespaces are switched off for ordinary users: sysctl kernel.unprivileged_userns_clone=1";
+    return "User namespaces are disabled for ordinary users. Enable them with: sysctl kernel.unprivileged_userns_clone=1";
   }
   if (off("user.max_user_namespaces", "0")) {
-    return "User namespaces are switched off: sysctl user.max_user_namespaces=15000";
+    return "User namespaces are disabled. Enable them with: sysctl user.max_user_namespaces=15000";
   }
-  if (/unknown option/i.test(complaint)) return "This bubblewrap is too old; 0.8 or later is needed.";
-  return "In a container, user namespaces and mounting must be allowed (for example --security-opt seccomp=unconfined, or a privileged container).";
+  if (/unknown option/i.test(complaint)) return "This version of bubblewrap is too old. Install 0.8 or later.";
+  return "In a container, allow user namespaces and mounts, for example with --security-opt seccomp=unconfined or a privileged container.";
 }
 
 function readSwitch(path: string): string | undefined {

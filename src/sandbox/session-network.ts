@@ -77,7 +77,7 @@ export async function openSessionNetwork(options: SessionNetworkOptions): Promis
     return { enter, env: proxyVariables(routes[0].port, options.domains), isOpen: holder.isRunning, close };
   } catch (error) {
     await close();
-    const detail = `the network of the session could not be made: ${messageOf(error)}`;
+    const detail = `Harness could not set up the network of the session: ${messageOf(error)}`;
     throw new EffectError("SandboxUnavailable", `${detail}; the command did not run`, { cause: error });
   }
 }
@@ -193,7 +193,7 @@ function openNamespaces({ pid, userNamespace }: Holder): Namespaces {
       const descriptor = openSync(`/proc/${pid}/ns/${kind}`, "r");
       opened.push(descriptor);
       if (fstatSync(descriptor).ino === statSync(`/proc/self/ns/${kind}`).ino) {
-        throw new Error("bubblewrap made no namespace of its own");
+        throw new Error("bubblewrap did not create a namespace");
       }
     }
   } catch (error) {

@@ -70,7 +70,7 @@ function closedSettings(): HiddenPath[] {
   };
   walk(SETTINGS, 0);
   if (left < 0)
-    throw new Error(`${SETTINGS} has more than ${MAX_SETTINGS} files; what of it must be hidden is not known`);
+    throw new Error(`${SETTINGS} has more than ${MAX_SETTINGS} files, so Harness cannot tell which of them to hide`);
   return found;
 }
 

@@ -47,7 +47,7 @@ export class AsyncTasks {
     if (id === "" || id.length > MAX_ID_CHARS) throw new Error(`an id has 1 to ${MAX_ID_CHARS} characters`);
     if (this.tasks.has(id)) throw new Error(`the id "${id}" is taken`);
     const cycle = this.cycleThrough(id, dependsOn);
-    if (cycle !== undefined) throw new Error(`depends_on would be a circle: ${cycle.join(" → ")}`);
+    if (cycle !== undefined) throw new Error(`depends_on would be a cycle: ${cycle.join(" → ")}`);
     const abort = new AbortController();
     const task: Task = {
       id,
@@ -129,7 +129,7 @@ export class AsyncTasks {
   }
 
   private named(ids: readonly string[]): readonly Task[] {
-    if (ids.length === 0) throw new Error("there is nothing to wait for");
+    if (ids.length === 0) throw new Error("no call was launched, so there is nothing to wait for");
     const tasks = ids.map((id) => {
       const task = this.tasks.get(id);
       if (task === undefined) throw new Error(`nothing was launched with the id "${id}"`);

@@ -96,7 +96,7 @@ test.each([
   ["assert([], 'empty')", /assertion failed: empty/],
   ["string.pad_left('a', 10000000)", /width must be at most/],
   ["hash.md5(1)", /for parameter s: got int, want string/],
-  ["emit('Custom Event', 1)", /is no name for an event/],
+  ["emit('Custom Event', 1)", /is not a name for an event/],
   ["cache.set('k', len)", /cannot convert builtin/],
   ["ctx.set('k', float('nan'))", /nan, which JSON cannot hold/],
   ["math.ceil(float('inf'))", /cannot make an int/],

@@ -44,7 +44,7 @@ export class ConditionCall extends ScriptCall {
       files: noFiles,
       web: noWeb,
       annotate: () => undefined,
-      callTool: () => Promise.reject(new Error("a condition may call no tools")),
+      callTool: () => Promise.reject(new Error("a condition cannot call tools")),
     });
     this.fixed = values;
   }
@@ -52,7 +52,7 @@ export class ConditionCall extends ScriptCall {
   override get values(): TurnValues {
     const { fixed } = this;
     const refuse = (): never => {
-      throw new Error("a condition changes nothing");
+      throw new Error("a condition cannot change anything");
     };
     return {
       get: (key) => (Object.hasOwn(fixed, key) ? fixed[key] : undefined),

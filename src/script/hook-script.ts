@@ -118,7 +118,7 @@ function callOf(call: HookCall, services: ScriptServices, source: string): Scrip
     web: ports.web,
     annotate: (attributes) => call.annotate(attributes),
     callTool(name, args, options) {
-      if (services.callTool === undefined) throw new Error("hooks may call no tools here");
+      if (services.callTool === undefined) throw new Error("hooks cannot call tools here");
       return services.callTool(name, args, { ...point, signal }, options);
     },
   });

@@ -111,7 +111,7 @@ describe("registering", () => {
     expect((await made.run({}, scriptContext(rig.workspace.ports))).content).toEqual([{ type: "text", text: "made" }]);
     expect(await rig.evaluate("meta.list_tools('gr[!a]*')")).toEqual([{ name: "greet", description: "Made." }]);
     await expect(rig.evaluate("meta.list_tools('gr[')")).rejects.toThrow(
-      /is no pattern for tools: a `\[` is not closed/,
+      /is not a pattern for tools: a `\[` is not closed/,
     );
   });
 
@@ -144,9 +144,9 @@ describe("registering", () => {
   });
 
   test.each([
-    ["fs.read", undefined, /there is a tool fs.read already/],
-    ["meta.evil", undefined, /is no name for a tool/],
-    ["a b", undefined, /is no name for a tool/],
+    ["fs.read", undefined, /the tool fs.read already exists/],
+    ["meta.evil", undefined, /is not a name for a tool/],
+    ["a b", undefined, /is not a name for a tool/],
     ["ok", "def run(args):\n    return isinstance(1)\n", /6:14: undefined: isinstance/],
     ["ok", "def main(args):\n    return 1\n", /has no function run \(expected: def run\(args\):\)/],
   ])("%s is refused: %s", async (name, script, message) => {

@@ -79,9 +79,9 @@ export function createMetaRegistry(options: MetaRegistryOptions): MetaRegistry {
   function checkRoom(kind: MetaKind, name: string): void {
     if (!options.config().enabled) throw new Error("meta is not enabled: set meta.enabled in harness.md");
     if (!NAME.test(name) || name.startsWith("meta."))
-      throw new Error(`${JSON.stringify(name)} is no name for a ${kind}`);
+      throw new Error(`${JSON.stringify(name)} is not a name for a ${kind}`);
     if (kept[kind].has(name) || [...options.taken(kind)].includes(name)) {
-      throw new Error(`there is a ${kind} ${name} already`);
+      throw new Error(`the ${kind} ${name} already exists`);
     }
     const cap = capOf(kind);
     if (kept[kind].size >= cap) throw new Error(`at most ${cap} ${kind}s may be registered (meta.max_${kind}s)`);
@@ -125,7 +125,7 @@ export function createMetaRegistry(options: MetaRegistryOptions): MetaRegistry {
     },
     listTools(pattern) {
       const fault = pattern === "" ? undefined : globFault(pattern);
-      if (fault !== undefined) throw new Error(`${JSON.stringify(pattern)} is no pattern for tools: ${fault}`);
+      if (fault !== undefined) throw new Error(`${JSON.stringify(pattern)} is not a pattern for tools: ${fault}`);
       const found: ToolDescriptor[] = [];
       for (const { name, description } of options.tools()) {
         if ((pattern === "" || globMatches(pattern, name)) && found.length < MAX_LISTED)

@@ -3,7 +3,7 @@ import { EffectError, type WebPort } from "#base";
 import type { HookPorts } from "#engine";
 
 function refused(): Promise<never> {
-  return Promise.reject(new EffectError("AccessDenied", "nothing outside can be reached from here"));
+  return Promise.reject(new EffectError("AccessDenied", "a script cannot reach anything outside here"));
 }
 
 export const noWeb: WebPort = { get: refused, post: refused };

@@ -49,7 +49,7 @@ describe("a tool", () => {
     [
       "def run(args):\n    import os\n",
       [
-        "error script-syntax 6:7 import is not in the language (write the built-in modules, which are there without importing) | the built-in modules, which are there without importing",
+        "error script-syntax 6:7 import is not in the language (write the built-in modules, which need no import) | the built-in modules, which need no import",
       ],
     ],
   ])("%j", (script, expected) => {
@@ -93,7 +93,9 @@ describe("a hook", () => {
     expect(shown(checker.condition("bundle x", source("None")))[0]).toContain(
       "the condition of bundle x is always false",
     );
-    expect(shown(checker.condition("bundle x", source("payload['a'] == 1")))[0]).toContain("asked outside any event");
+    expect(shown(checker.condition("bundle x", source("payload['a'] == 1")))[0]).toContain(
+      "evaluated outside of events",
+    );
   });
 });
 

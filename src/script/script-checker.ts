@@ -18,8 +18,8 @@ type Names = Readonly<Record<string, Value>>;
 const INSTEAD: Readonly<Record<string, string>> = {
   isinstance: 'type(x) == "string"',
   open: "fs.read(path)",
-  import: "the built-in modules, which are there without importing",
-  from: "the built-in modules, which are there without importing",
+  import: "the built-in modules, which need no import",
+  from: "the built-in modules, which need no import",
   try: "if, and json.decode(x, default=None) where text may be wrong",
   raise: "fail(message)",
   is: "==",
@@ -194,7 +194,7 @@ function checkExpression(source: ScriptSource, what: string, names: Names, input
       severity: "warning",
       code: "condition-input",
       place: source.place,
-      message: `the ${what} is asked outside any event: event is empty and payload is None`,
+      message: `the ${what} is evaluated outside of events: event is empty and payload is None`,
       expected: 'ctx.get("name")',
     });
   }
@@ -203,7 +203,7 @@ function checkExpression(source: ScriptSource, what: string, names: Names, input
       severity: "warning",
       code: settled ? "condition-always" : "condition-never",
       place: source.place,
-      message: `the ${what} is always ${settled ? "true" : "false"}${settled ? "" : ", so nothing ever comes of it"}`,
+      message: `the ${what} is always ${settled ? "true" : "false"}${settled ? "" : ", so it never has an effect"}`,
     });
   }
   return problems;

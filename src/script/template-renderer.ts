@@ -114,7 +114,7 @@ class Renderer {
     const [first, ...rest] = command;
     if (first === undefined) return undefined;
     if (first.kind !== "function") {
-      if (rest.length + piped.length > 0) throw new Error("the template calls what is no function");
+      if (rest.length + piped.length > 0) throw new Error("the template calls something that is not a function");
       return this.operand(first, dot, variables);
     }
     const called = Object.hasOwn(templateFunctions, first.name) ? templateFunctions[first.name] : undefined;
@@ -155,7 +155,7 @@ function entriesOf(x: unknown): [unknown, unknown][] {
   if (Array.isArray(x)) return x.map((element, index) => [index, element]);
   if (isRecord(x)) return Object.entries(x).sort(([a], [b]) => (a < b ? -1 : 1));
   if (isAbsent(x)) return [];
-  throw new Error("range goes over a list or a dict");
+  throw new Error("range needs a list or a dict");
 }
 
 function shown(x: unknown): string {

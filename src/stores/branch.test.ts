@@ -148,7 +148,7 @@ describe("branching", () => {
     const store = createMemoryStore();
     await store.create(newSession(1));
     await expect(branchSession(store, sessionId(1), { now: LATER })).rejects.toThrow(
-      "no turn of the session has ended",
+      "the session has no finished turn",
     );
     await expect(branchSession(store, sessionId(2), { now: LATER })).rejects.toMatchObject({
       reason: "SessionNotFound",

@@ -73,7 +73,7 @@ async function recordsUpTo(store: ArchiveStore, id: SessionId, at: number | unde
 
 function near(...ends: readonly number[]): string {
   const known = ends.filter((end) => end > 0);
-  if (known.length === 0) return "no turn of the session has ended yet.";
+  if (known.length === 0) return "the session has no finished turn yet.";
   const where = known.map((end) => `event ${end}`).join(" and ");
   return `the nearest ${known.length === 1 ? "turn ends" : "turns end"} at ${where}; branch there.`;
 }

@@ -47,12 +47,20 @@ it("has nothing to say about a healthy log, and none about a missing one", () =>
 describe("what it finds", () => {
   it.each([
     ["a gap", "DELETE FROM events WHERE session = 1 AND id = 2", /has 2 events, but their ids go from 1 to 3/],
-    ["a missing end", "DELETE FROM events WHERE session = 1 AND id = 3", /end of session .*1 is not the one.*event 2/],
-    ["another end", "UPDATE events SET ts = 'x' WHERE session = 1 AND id = 3", /end of session .*event 3/],
-    ["a wrong head", "UPDATE sessions SET head = x'00' WHERE key = 2", /end of session .*2 is not the one.*event 0/],
+    [
+      "a missing end",
+      "DELETE FROM events WHERE session = 1 AND id = 3",
+      /last event of session .*1 \(event 2\) is not the one/,
+    ],
+    ["another end", "UPDATE events SET ts = 'x' WHERE session = 1 AND id = 3", /last event of session .*event 3/],
+    [
+      "a wrong head",
+      "UPDATE sessions SET head = x'00' WHERE key = 2",
+      /last event of session .*2 \(event 0\) is not the one/,
+    ],
     ["events of nobody", "INSERT INTO events VALUES (9, 1, 'k', 't', NULL, '{}', NULL)", /of events belongs/],
     ["a lost intent", "INSERT INTO open_calls VALUES (1, 'call_x', 77)", /intent of call call_x .* is missing/],
-    ["impossible expiry", "UPDATE sessions SET expired_to = 9 WHERE key = 1", /expired which it does not have/],
+    ["impossible expiry", "UPDATE sessions SET expired_to = 9 WHERE key = 1", /records expired events/],
   ])("%s", (_, sql, what) => {
     tamper(sql);
     expect(diagnose()).toEqual(found("error", what));
@@ -82,7 +90,7 @@ describe("what it finds", () => {
       found("error", /key from elsewhere/, /HARNESS_MACHINE_KEY/),
     );
     tamper("INSERT INTO schema_migrations VALUES (99, 'later', 'abc')");
-    expect(diagnose()).toEqual(found("error", /schema is version 99/, /backup/));
+    expect(diagnose()).toEqual(found("error", /schema has version 99/, /backup/));
     writeFileSync(path, "dear diary ".repeat(100));
     expect(diagnose()).toEqual(found("error", /not a session log/));
   });
@@ -103,7 +111,7 @@ describe("what it finds", () => {
     await once(spawn(process.execPath, ["--input-type=module", "--eval", script], { stdio: "inherit" }), "exit");
     expect(diagnose()).toEqual([
       ...found("warning", /left open by a process that has ended/, /harness run --resume/),
-      ...found("warning", /Call call_1 .* was cut off/, /harness run --resume/),
+      ...found("warning", /Call call_1 .* was interrupted/, /harness run --resume/),
     ]);
   });
 });

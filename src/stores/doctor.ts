@@ -28,7 +28,7 @@ const RESTORE = "Restore the file from a backup, or move it away to start a new 
 
 const KEY_BACK =
   "Set HARNESS_MACHINE_KEY or HARNESS_PASSPHRASE to its previous value, or restore the key file. Without that key the log is lost: move it away to start a new one.";
-const TRY_AGAIN = "Make room on the disk, or its folder writable, and look again: the log itself may be whole.";
+const TRY_AGAIN = "Free disk space or make the folder writable, then try again. The log itself may be intact.";
 
 /**
  * Empty when all is well; also when there is no log yet and no head of one is known. Never throws for what is wrong with the log.
@@ -76,8 +76,8 @@ function* checkLost(path: string, heads: KnownHeads | undefined): Generator<Find
   const count = heads?.list().length ?? 0;
   if (count === 0) return;
   yield error(
-    `${path} is gone, and ${count} sessions of it are known.`,
-    "Put the file back. harness audit verify --all names what is lost.",
+    `${path} is missing, but Harness knows of ${count} sessions in it.`,
+    "Restore the file. To list what is missing, run: harness audit verify --all",
   );
 }
 
@@ -96,13 +96,13 @@ function* checkHeads(db: SqliteDatabase, known: readonly KnownSession[]): Genera
     const log = row && { lastEventId: row.last, hashAtHead: hashAt(db, session, row.key, event) };
     const problem = headProblem(session, compareHead(reading, log));
     if (problem !== undefined)
-      yield error(problem, `Put the right file back. If it was you: harness audit accept ${session}`);
+      yield error(problem, `Restore the right file. If you replaced it yourself, run: harness audit accept ${session}`);
   }
   const events = db.prepare<[], number>("SELECT EXISTS (SELECT 1 FROM events)").pluck().get();
   if (known.length === 0 && events === 1) {
     yield warning(
-      "No last known head of this log is kept: the state folder is new or was emptied, or an earlier version wrote the log.",
-      "Nothing to do: each session gets one when it is used next. Until then an older copy of it is not noticed.",
+      "Harness has no last known head for this log: the state folder is new or was emptied, or an earlier version wrote the log.",
+      "You need not do anything: each session gets a head when it is used next. Until then, Harness cannot detect that an older copy replaced it.",
     );
   }
 }
@@ -115,13 +115,16 @@ function* checkPlace(path: string): Generator<Finding> {
   } catch (cause) {
     const isReadOnly = errnoOf(cause) === "EROFS";
     const remedy = isReadOnly
-      ? "Its file system is mounted read-only: mount it for writing."
+      ? "The file system is mounted read-only. Mount it read-write."
       : `Run: chmod u+w ${folder}`;
-    yield error(`${folder} cannot be written to; the log needs its journal there.`, remedy);
+    yield error(`Harness cannot write to ${folder}, where the journal of the log is.`, remedy);
   }
   const { bavail, bsize } = statfsSync(folder);
   if (bavail * bsize < FREE_BYTES_WARNING) {
-    yield warning(`The disk of ${folder} is almost full.`, "Make room; a turn that cannot be stored is stopped.");
+    yield warning(
+      `The disk of ${folder} is almost full.`,
+      "Free disk space. Harness stops a turn that it cannot store.",
+    );
   }
 }
 
@@ -136,7 +139,7 @@ function* checkModes(path: string): Generator<Finding> {
     const stat = statSync(file, { throwIfNoEntry: false });
     if (stat !== undefined && (stat.mode & 0o077) !== 0) {
       const shown = (stat.mode & 0o777).toString(8).padStart(4, "0");
-      yield warning(`Others may access ${file} (mode ${shown}).`, `Run: chmod ${mode} ${file}`);
+      yield warning(`Other users can access ${file} (mode ${shown}).`, `Run: chmod ${mode} ${file}`);
     }
   }
 }
@@ -174,11 +177,11 @@ function* checkSessions(db: SqliteDatabase): Generator<Finding> {
     const known = head_event === 0 ? start : hashAt(db, id, key, head_event);
     if (isWhole && (known !== head || !lastLinkHolds(db, id, key, start))) {
       yield error(
-        `The end of session ${id} is not the one that was written last (event ${last}).`,
-        `Run harness audit verify ${id}; restore the file from a backup if it was not you.`,
+        `The last event of session ${id} (event ${last}) is not the one that Harness wrote last.`,
+        `Run harness audit verify ${id}. If you did not change the file, restore it from a backup.`,
       );
     }
-    if (expired_to > last) yield error(`Session ${id} says that events expired which it does not have.`, RESTORE);
+    if (expired_to > last) yield error(`Session ${id} records expired events that it does not contain.`, RESTORE);
   }
 }
 
@@ -189,14 +192,14 @@ function* checkSnapshots(db: SqliteDatabase): Generator<Finding> {
   const statement = statementCache(db);
   const sql = `SELECT key, id, (SELECT event FROM snapshots WHERE snapshots.session = key) AS snapshot,
     (SELECT coalesce(max(events.id), 0) FROM events WHERE events.session = key) AS last FROM sessions`;
-  const rebuilt = "Nothing is lost. It is rebuilt from the log at the end of the next turn.";
+  const rebuilt = "Nothing is lost. Harness rebuilds the snapshot from the log at the end of the next turn.";
   for (const { key, id, snapshot, last } of db
     .prepare<[], { key: number; id: SessionId; snapshot: number | null; last: number }>(sql)
     .all()) {
     const problem = snapshotProblem(statement, key);
     if (problem !== undefined) yield warning(`The snapshot of session ${id} cannot be used: ${problem}.`, rebuilt);
     else if (snapshot === null && last > LONG_LOG_EVENTS) {
-      yield warning(`Session ${id} has ${last} events and no snapshot; opening it reads them all.`, rebuilt);
+      yield warning(`Session ${id} has ${last} events and no snapshot, so opening it reads all of them.`, rebuilt);
     }
   }
 }
@@ -209,7 +212,7 @@ function* checkLeases(db: SqliteDatabase, nowMs: number): Generator<Finding> {
     if (isAlive(owner, owner_until, nowMs)) continue;
     yield warning(
       `Session ${id} was left open by a process that has ended (${owner}).`,
-      `Nothing is lost. Resume it with harness run --resume ${id}; that takes it over.`,
+      `Nothing is lost. Resume it with: harness run --resume ${id}`,
     );
   }
 }
@@ -230,8 +233,8 @@ function* checkOpenCalls(db: SqliteDatabase, nowMs: number): Generator<Finding> 
     if (kind !== "ToolIntent") yield error(`The intent of call ${call_id} of session ${id} is missing.`, RESTORE);
     else if (owner === null || !isAlive(owner, owner_until, nowMs)) {
       yield warning(
-        `Call ${call_id} of session ${id} was cut off; nobody knows how far it got.`,
-        `Say what became of it: harness run --resume ${id}`,
+        `Call ${call_id} of session ${id} was interrupted, and its outcome is unknown.`,
+        `Say whether it took effect: harness run --resume ${id}`,
       );
     }
   }

@@ -73,7 +73,10 @@ describe("the files", () => {
   it("are left as they are by a wrong key, which is told with the file and where the key came from", async () => {
     await fill(5);
     const before = readFileSync(path);
-    const refused = { reason: "KeyInvalid", message: expect.stringMatching(`${path}.*the other test.*not changed`) };
+    const refused = {
+      reason: "KeyInvalid",
+      message: expect.stringMatching(`${path}.*the other test.*did not change it`),
+    };
     await expect(open(OTHER_KEY)).rejects.toMatchObject(refused);
     expect(readFileSync(path)).toEqual(before);
     expect(readdirSync(directory)).toEqual(["sessions.db"]);

@@ -96,15 +96,16 @@ function readLine(text: string, line: number): EvidenceItem {
   }
   if (hasOnly(fields, "x_checkpoint")) {
     const checkpoint = parseCheckpoint(fields.x_checkpoint);
-    return checkpoint === undefined ? unreadable("it is no checkpoint") : { type: "checkpoint", checkpoint };
+    return checkpoint === undefined ? unreadable("it is not a checkpoint") : { type: "checkpoint", checkpoint };
   }
   if (hasOnly(fields, "x_head")) {
     const { event, hash, ...more } = fieldsOf(fields.x_head) ?? {};
-    if (!isCount(event) || !isHex(hash, HASH_CHARS) || Object.keys(more).length > 0) return unreadable("it is no head");
+    if (!isCount(event) || !isHex(hash, HASH_CHARS) || Object.keys(more).length > 0)
+      return unreadable("it is not a head");
     return { type: "head", head: { lastEventId: event, hash } };
   }
   const record = recordOf(fields);
-  return record === undefined ? unreadable("it is no event with its evidence") : { type: "record", record };
+  return record === undefined ? unreadable("it is not an event with evidence") : { type: "record", record };
 }
 
 function recordOf(fields: Readonly<Record<string, unknown>>): SessionRecord | undefined {

@@ -26,7 +26,9 @@ export function formatExportHead(meta: SessionMeta, protocolVersion: string): st
 export function parseExportHead(line: string): ExportHead {
   const head = exportOf(line);
   if (head.format !== 1 && head.format !== EXPORT_FORMAT) {
-    throw new Error(`the format is ${String(head.format)}, this program knows ${EXPORT_FORMAT}; use a newer version`);
+    throw new Error(
+      `the format is ${String(head.format)}, but this version of Harness only reads ${EXPORT_FORMAT}; use a newer version`,
+    );
   }
   const { session } = head;
   if (!isRecord(session)) throw new Error("'session' is missing");
@@ -43,8 +45,8 @@ export function parseExportHead(line: string): ExportHead {
 
 function exportOf(line: string): Record<string, unknown> {
   const value = jsonIn(line);
-  if (value === undefined) throw new Error("it is not JSON, so this is no export of a session");
+  if (value === undefined) throw new Error("it is not JSON, so this file is not an export of a session");
   const head = isRecord(value) ? value.x_export : undefined;
-  if (!isRecord(head)) throw new Error("'x_export' is missing, so this is no export of a session");
+  if (!isRecord(head)) throw new Error("'x_export' is missing, so this file is not an export of a session");
   return head;
 }

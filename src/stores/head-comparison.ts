@@ -40,13 +40,13 @@ export function headProblem(session: SessionId, standing: HeadComparison): strin
     case "unknown":
       return undefined;
     case "older":
-      return `The log of ${session} ends before its last known head (${seen(standing)}): somebody put an older copy in its place, or cut off its end.`;
+      return `The log of ${session} ends before its last known head (${seen(standing)}): someone replaced it with an older copy or cut off its end.`;
     case "replaced":
-      return `The log of ${session} does not contain its last known head (${seen(standing)}): somebody put an older copy in its place, and the session went on from there.`;
+      return `The log of ${session} does not contain its last known head (${seen(standing)}): someone replaced it with an older copy, and the session continued from there.`;
     case "gone":
-      return `The log does not have ${session} any longer, and nobody deleted it. Its last known head is ${seen(standing)}.`;
+      return `The log no longer contains ${session}, although Harness did not delete it. Its last known head is ${seen(standing)}.`;
     case "tampered":
-      return `The last known head of ${session} cannot be believed (${standing.why}). Somebody changed it, or another machine key sealed it.`;
+      return `The last known head of ${session} is not trustworthy (${standing.why}). Someone changed it, or another machine key sealed it.`;
   }
 }
 

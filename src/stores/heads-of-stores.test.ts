@@ -110,7 +110,9 @@ describe.each([
     restore();
     const store = await kind.open();
     const log = await store.acquire(one);
-    expect(log.headProblem).toMatch(/ends before its last known head \(event \d+, .*\): somebody put an older copy/);
+    expect(log.headProblem).toMatch(
+      /ends before its last known head \(event \d+, .*\): someone replaced it with an older copy/,
+    );
     // Other content than before, so that the chain goes another way.
     await log.append([textDraft("another way"), ...turn, ...turn], NOW);
     await log.release();
@@ -190,7 +192,7 @@ describe.each([
     writeFileSync(join(directory, "state"), "no folder");
     const event = await turns(kind, 3);
     expect(event).toBe(3 * turn.length);
-    const told = /^The last known head of sess_\w+ cannot be kept in .*heads.*The log is whole/;
+    const told = /^Harness could not store the last known head of sess_\w+ in .*heads.*The log is intact/;
     expect(problems).toEqual([expect.stringMatching(told)]);
   });
 
@@ -236,7 +238,9 @@ describe("beside the encrypted log", () => {
   it("the doctor finds an older copy, a lost session, a lost log and a state that was emptied", async () => {
     const heads = createKnownHeads(place, sqlite.log());
     const diagnose = () =>
-      diagnoseStore({ path: sqlite.log(), clock, key, heads }).filter(({ what }) => !what.startsWith("Others may"));
+      diagnoseStore({ path: sqlite.log(), clock, key, heads }).filter(
+        ({ what }) => !what.startsWith("Other users can"),
+      );
     await turns(sqlite, 1);
     const restore = backup();
     await turns(sqlite, 1);
@@ -248,13 +252,15 @@ describe("beside the encrypted log", () => {
     restore();
     expect(diagnose()).toMatchObject([
       { level: "error", what: expect.stringMatching(/ends before its last known head/) },
-      { level: "error", what: expect.stringMatching(/does not have sess_0+2 any longer/) },
+      { level: "error", what: expect.stringMatching(/no longer contains sess_0+2/) },
     ]);
     rmSync(data, { recursive: true });
-    expect(diagnose()).toMatchObject([{ level: "error", what: expect.stringMatching(/is gone, and 2 sessions/) }]);
+    expect(diagnose()).toMatchObject([
+      { level: "error", what: expect.stringMatching(/is missing, but Harness knows of 2 sessions/) },
+    ]);
     cpSync(join(directory, "copy"), data, { recursive: true });
     rmSync(place.directory, { recursive: true });
-    expect(diagnose()).toMatchObject([{ level: "warning", what: expect.stringMatching(/No last known head/) }]);
+    expect(diagnose()).toMatchObject([{ level: "warning", what: expect.stringMatching(/no last known head/) }]);
   });
 });
 

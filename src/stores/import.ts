@@ -37,7 +37,7 @@ export async function importSession(store: ArchiveStore, options: ImportOptions)
   const head = readHead(options);
   const id = newLog === undefined ? head.session.id : rewriteId(head.session.id, newLog);
   if ((await store.get(id)) !== undefined) {
-    const detail = `session ${id} exists already; import it under new ids (--new-id), or delete it first.`;
+    const detail = `session ${id} already exists; import it with new ids (--new-id), or delete the existing one first.`;
     throw new ReasonError("UsageInvalid", { detail });
   }
   const { count, hasEvidence, hasQueued, checkpoints } = checkEvents(options, head, parseEvent);
@@ -104,7 +104,7 @@ function* bodyLines({ lines, name }: ImportOptions, head: ExportHead): Generator
     number += 1;
     if (number === 1) continue;
     yield at(name, number, () => {
-      if (isOver) throw new Error("there is something behind 'x_head', which is the end");
+      if (isOver) throw new Error("there are lines after 'x_head', which must be the last line");
       const mark = parseMark(text);
       if (mark !== undefined) {
         isOver = mark.type === "head";
@@ -135,7 +135,7 @@ function* keptRecords(
   for (const entry of bodyLines(options, head)) {
     at(options.name, entry.number, () => {
       if ("mark" in entry) {
-        if (open.length > 0) throw new Error("it stands between events that have their evidence together");
+        if (open.length > 0) throw new Error("it is between events that share their evidence");
         checkMark(entry.mark, session, chain);
       } else {
         open.push(toChained(entry.line));

@@ -59,13 +59,13 @@ export function createKeyFiles(
     if (bytes.length === length) return { bytes, place: path };
     const entry = IN_KEYCHAIN.exec(bytes.toString("utf8"))?.[1];
     if (entry === undefined) {
-      throw unfit(`${path} has ${size} bytes instead of ${length}. Put the right file back from a backup.`);
+      throw unfit(`${path} has ${size} bytes instead of ${length}. Restore the right file from a backup.`);
     }
-    const found = keychain?.lookup(entry) ?? "there is none on this system";
+    const found = keychain?.lookup(entry) ?? "this system has no keychain";
     if (found instanceof Buffer && found.length === length) return { bytes: found, place: keychain?.name ?? "" };
     const why = found instanceof Buffer ? `it has ${found.length} bytes instead of ${length}` : found;
     throw unfit(
-      `The key that ${path} stands for is in the keychain of the system, which does not give it: ${why}. Unlock the keychain, or start the program in the desktop session that has it.`,
+      `${path} refers to a key in the system keychain, but Harness cannot read it there: ${why}. Unlock the keychain, or start Harness in the desktop session that has the keychain.`,
     );
   }
 
@@ -92,7 +92,7 @@ export function createKeyFiles(
       // Another process was first: nobody will ask for our entry.
       if (written?.equals(content) === false) forget(content);
       const made = read(path, length);
-      if (made === undefined) throw unfit(`${path} was removed while it was made. Try again.`);
+      if (made === undefined) throw unfit(`${path} was removed while Harness created it. Try again.`);
       return made;
     });
   }
@@ -114,7 +114,9 @@ export function createKeyFiles(
       const { mode, size } = fstatSync(file);
       if (HAS_MODES && (mode & WIDER) !== 0) {
         const shown = (mode & 0o777).toString(8).padStart(4, "0");
-        throw unfit(`${path} can be read by others (mode ${shown}). If nobody has, run: chmod 600 ${path}`);
+        throw unfit(
+          `Other users can read ${path} (mode ${shown}). If you are sure that nobody has read it, run: chmod 600 ${path}`,
+        );
       }
       const bytes = Buffer.alloc(MAX_FILE_BYTES);
       return { bytes: bytes.subarray(0, readSync(file, bytes, 0, MAX_FILE_BYTES, 0)), size };

@@ -146,7 +146,9 @@ export function createKnownHeads(place: HeadsPlace, log: string): KnownHeads {
           },
           read,
           onProblem: (why) =>
-            tell(`The newest head of the log was not put into the keychain: ${why}. Run: harness audit verify --all`),
+            tell(
+              `Harness could not store the newest head of the log in the keychain: ${why}. Run: harness audit verify --all`,
+            ),
         });
 
   return {
@@ -158,8 +160,8 @@ export function createKnownHeads(place: HeadsPlace, log: string): KnownHeads {
         isTold = false;
         return true;
       } catch (error) {
-        const why = `The last known head of ${session} cannot be kept in ${folder}: ${messageOf(error)}.`;
-        tell(`${why} The log is whole, but an older copy of it would not be noticed.`);
+        const why = `Harness could not store the last known head of ${session} in ${folder}: ${messageOf(error)}.`;
+        tell(`${why} The log is intact, but Harness could not detect that an older copy replaced it.`);
         return false;
       }
     },

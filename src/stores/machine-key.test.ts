@@ -192,7 +192,9 @@ describe("a key in the keychain", () => {
     make().readOrCreateKey("machine.key", 32);
     const before = stored();
     entries.clear();
-    expect(() => make().readOrCreateKey("machine.key", 32)).toThrow(invalid(/in the keychain.*no such entry.*Unlock/));
+    expect(() => make().readOrCreateKey("machine.key", 32)).toThrow(
+      invalid(/in the system keychain.*no such entry.*Unlock/),
+    );
     expect(stored()).toEqual(before);
   });
 

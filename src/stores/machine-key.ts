@@ -69,7 +69,7 @@ export function resolveMachineKey(env: Environment, files: () => KeyFiles): Mach
   }
   if (!keyFiles.has(KEY_FILE) && keyFiles.has(SEALED_FILE)) {
     throw keyInvalid(
-      `${keyFiles.pathOf(KEY_FILE)} is gone, and ${keyFiles.pathOf(SEALED_FILE)} can be opened with that key alone. Put it back, or set ${KEY_VARIABLE} or ${PASSPHRASE_VARIABLE} as it was. Without it, move ${SEALED_FILE} away; a new key is made then.`,
+      `${keyFiles.pathOf(KEY_FILE)} is missing, and only that key opens ${keyFiles.pathOf(SEALED_FILE)}. Restore it, or set ${KEY_VARIABLE} or ${PASSPHRASE_VARIABLE} to its previous value. If the key is lost, move ${SEALED_FILE} away; Harness then creates a new key.`,
     );
   }
   const { bytes, place } = keyFiles.readOrCreateKey(KEY_FILE, KEY_BYTES);
@@ -94,7 +94,7 @@ export function parseKey(text: string): Buffer {
     if (bytes.toString("base64url") === asGiven) return bytes;
   }
   throw keyInvalid(
-    `${KEY_VARIABLE} is not a key: it takes ${KEY_BYTES} bytes, as they are, as 64 hex digits or as base64. Make one with: openssl rand -hex ${KEY_BYTES}`,
+    `${KEY_VARIABLE} is not a key: set it to ${KEY_BYTES} bytes, raw, as 64 hex digits or as base64. Create one with: openssl rand -hex ${KEY_BYTES}`,
   );
 }
 

@@ -74,7 +74,7 @@ function applicationFolder(
 function homeOf(env: Readonly<Record<string, string | undefined>>, wanted: string): string {
   const home = env.HOME || env.USERPROFILE;
   if (home === undefined || !isAbsolute(home)) {
-    const detail = `neither ${wanted} nor HOME is an absolute path, so there is no place for the files of this program; set HOME`;
+    const detail = `neither ${wanted} nor HOME is an absolute path, so Harness has no place for its files; set HOME`;
     throw new ReasonError("ConfigInvalid", { detail });
   }
   return home;

@@ -64,7 +64,10 @@ it.each([0o640, 0o604, 0o660, 0o644])("is refused with mode %o", (mode) => {
   openSigningKey(configDir);
   chmodSync(path, mode);
   expect(() => openSigningKey(configDir)).toThrow(
-    expect.objectContaining({ reason: "KeyInvalid", message: expect.stringMatching(/others may use it.*chmod 600/) }),
+    expect.objectContaining({
+      reason: "KeyInvalid",
+      message: expect.stringMatching(/other users can access it.*chmod 600/),
+    }),
   );
 });
 

@@ -50,7 +50,8 @@ export function readSigningKey(configDir: string): SigningKey | undefined {
   try {
     const { mode, size, uid } = fstatSync(file);
     if (process.platform !== "win32") {
-      if ((mode & 0o077) !== 0) throw keyInvalid(path, `others may use it (mode ${octal(mode)}); chmod 600 it`);
+      if ((mode & 0o077) !== 0)
+        throw keyInvalid(path, `other users can access it (mode ${octal(mode)}); run chmod 600 on it`);
       if (uid !== process.getuid?.()) throw keyInvalid(path, "it belongs to another user");
     }
     if (size > MAX_KEY_BYTES) throw keyInvalid(path, `it is larger than ${MAX_KEY_BYTES} bytes`);
@@ -98,10 +99,10 @@ function createKeyFile(configDir: string): SigningKey {
     const pem = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" });
     createPrivateFile(path, pem);
   } catch (error) {
-    throw keyInvalid(path, `it could not be made: ${messageOf(error)}`, error);
+    throw keyInvalid(path, `Harness could not create it: ${messageOf(error)}`, error);
   }
   const made = readSigningKey(configDir);
-  if (made === undefined) throw keyInvalid(path, "it was removed while it was being made");
+  if (made === undefined) throw keyInvalid(path, "it was removed while Harness created it");
   return made;
 }
 

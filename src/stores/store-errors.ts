@@ -8,7 +8,7 @@ export function sessionNotFound(session: SessionId): ReasonError {
 }
 
 export function sessionExists(session: SessionId): ReasonError {
-  return new ReasonError("InternalError", { detail: `session ${session} exists already.` });
+  return new ReasonError("InternalError", { detail: `session ${session} already exists.` });
 }
 
 export function sessionBusy(session: SessionId, owner: string): ReasonError {

@@ -37,7 +37,7 @@ describe("the transcript", () => {
 - session: \`${sessionId(1)}\`
 - model: scripted:x
 - folder: /w
-- begun: ${NOW}
+- started: ${NOW}
 - from: \`${sessionId(7)}\`
 
 ## Turn 1
@@ -104,7 +104,7 @@ _Turn 1: answered · 2 steps · 105 tokens in, 20 out · $0.0125 · 1.5 s_`);
     ]);
     expect(text.slice(text.indexOf("> "))).toBe(`> [image/png, 3 bytes]
 
-_Attempt failed and was made again. RateLimited: busy \\<b\\>_
+_The attempt failed; Harness retried it. RateLimited: busy \\<b\\>_
 
 <details><summary>Thinking</summary>
 

@@ -47,7 +47,7 @@ function headOf({ id, title, model, workingDir, createdAt, parent, pinned }: Ses
     `- session: \`${id}\`${pinned ? " (pinned)" : ""}`,
     `- model: ${inline(model)}`,
     `- folder: ${inline(workingDir)}`,
-    `- begun: ${inline(createdAt)}`,
+    `- started: ${inline(createdAt)}`,
     ...(parent === undefined ? [] : [`- from: \`${parent}\``]),
   ];
   return `# ${title === "" ? "Session" : inline(title)}\n\n${facts.join("\n")}`;
@@ -95,7 +95,7 @@ function createFold({ timing, clean = (whole) => whole }: TranscriptOptions) {
       case "Cancelled":
         return `_Cancelled (${event.payload.reason})._`;
       case "CompactionTriggered":
-        return `_What came before is from here on told to the model as a summary:_\n\n${quote(event.payload.summary)}`;
+        return `_From here on, the model sees a summary of the conversation so far:_\n\n${quote(event.payload.summary)}`;
       case "Error":
         return errorNote(event.payload);
       case "HookError":
@@ -110,14 +110,14 @@ function createFold({ timing, clean = (whole) => whole }: TranscriptOptions) {
         return `_${action === "undo" ? "Undone" : "Redone"}: ${shorten(`${paths === "" ? "nothing" : paths}${left}`)}._`;
       }
       case "TurnSteered":
-        return `_Told while the turn ran:_\n\n${quote(event.payload.content.map(blockText).join("\n\n"))}`;
+        return `_Message during the turn:_\n\n${quote(event.payload.content.map(blockText).join("\n\n"))}`;
       case "InputRefused":
-        return `_A queued input did not begin: ${inline(event.payload.message)}_`;
+        return `_A queued input did not start: ${inline(event.payload.message)}_`;
       case "OrphanedCall":
-        return `_The call of ${inline(event.payload.name)} was cut off; nobody knows how far it got._`;
+        return `_The call of ${inline(event.payload.name)} was interrupted; its outcome is unknown._`;
       case "OrphanResolved": {
         const { resolution, note } = event.payload;
-        return `_The cut-off call counts as ${resolution}${note === undefined ? "" : `: ${inline(note)}`}._`;
+        return `_The interrupted call counts as ${resolution}${note === undefined ? "" : `: ${inline(note)}`}._`;
       }
       default:
         return undefined;
@@ -249,8 +249,8 @@ function blockText(block: InputBlock | ToolOutputBlock): string {
 function permissionNote({ decision, by, rule, reason }: EventPayload<"PermissionAnswered">): string {
   const said = {
     allow_once: "Allowed once",
-    allow_argv_glob: "Allowed, with calls like it",
-    allow_tool: "Allowed, with this tool from now on",
+    allow_argv_glob: "Allowed, also for similar calls",
+    allow_tool: "Allowed, also for all later calls of this tool",
     deny: "Denied",
   }[decision];
   const who = by.startsWith("cli_") ? "" : ` by ${inline(by)}`;
@@ -261,7 +261,7 @@ function permissionNote({ decision, by, rule, reason }: EventPayload<"Permission
 function errorNote({ reason, message, terminal, call_id }: EventPayload<"Error">): string {
   const what = `${inline(reason)}: ${inline(message)}`;
   if (terminal) return `**Error** ${what}`;
-  return call_id === undefined ? `_Attempt failed and was made again. ${what}_` : `_${what}_`;
+  return call_id === undefined ? `_The attempt failed; Harness retried it. ${what}_` : `_${what}_`;
 }
 
 function details(summary: string, text: string): string {

@@ -120,10 +120,10 @@ function createVerifier(options: VerifyOptions) {
 
   const checkSignature = (checkpoint: Checkpoint, what: "checkpoint" | "anchor"): void => {
     const { event, public_key, key_id } = checkpoint;
-    if (!isSignedByItsKey(checkpoint)) found(event, "forged", `the signature of the ${what} is not one of its key`);
+    if (!isSignedByItsKey(checkpoint)) found(event, "forged", `the signature of the ${what} does not match its key`);
     else if (!trusted.has(public_key) && !unknownKeys.has(public_key)) {
       unknownKeys.add(public_key);
-      found(event, "unknown-key", `signed by key ${key_id} (${public_key}), which is not among those that are trusted`);
+      found(event, "unknown-key", `signed by key ${key_id} (${public_key}), which is not a trusted key`);
     }
   };
 
@@ -145,7 +145,7 @@ function createVerifier(options: VerifyOptions) {
     open.push(record);
     if (record.link !== undefined) closeLink(record);
     else if (open.length >= MAX_LINK_EVENTS) {
-      found(open[0]?.id ?? id, "broken-link", `${MAX_LINK_EVENTS} events follow and none of them ends a link`);
+      found(open[0]?.id ?? id, "broken-link", `the next ${MAX_LINK_EVENTS} events contain no end of a link`);
       open = [];
     }
   };
@@ -160,7 +160,7 @@ function createVerifier(options: VerifyOptions) {
     if (link.altered !== undefined && isInOrder) found(link.altered, "altered", `${what} was changed`);
     if (!link.isLinked && isInOrder) {
       const who = first === id ? "its hash" : `the hash of events ${first} to ${id}`;
-      found(first, "broken-link", `${who} does not follow from ${first === 1 ? "the session" : "what is before it"}`);
+      found(first, "broken-link", `${who} does not match ${first === 1 ? "the session" : "the events before it"}`);
     }
     expired += link.expired;
     hash = hashAfter(session, record);
@@ -201,11 +201,12 @@ function createVerifier(options: VerifyOptions) {
       if (event > lastId) truncated(event, "there is a checkpoint");
       else found(event, "out-of-order", "the checkpoint comes before its event");
     }
-    if (open[0] !== undefined) found(open[0].id, "truncated", "no link covers what begins here: its end is missing");
+    if (open[0] !== undefined)
+      found(open[0].id, "truncated", "no link covers the events from here on: the end of the link is missing");
     const [head, ...more] = heads;
     if (head !== undefined && head.lastEventId > lastId) truncated(head.lastEventId, "the log ends");
     else if (head !== undefined && (head.lastEventId < lastId || !isEnd(head.hash))) {
-      found(lastId, "broken-link", "the head of the log does not belong to its last event");
+      found(lastId, "broken-link", "the head of the log does not match its last event");
     }
     if (more.length > 0) found(lastId, "out-of-order", "there is more than one head");
     if (head === undefined && (lastId === 0 || lastCheckpoint !== lastId)) {

@@ -58,12 +58,12 @@ export function createApprovedLock({ directory, root, keys }: ApprovedLockOption
       if (text === undefined) return { files: [] };
       const lock = parseLock(text);
       if (lock.root !== root || !isGenuine(lock, keys().mac)) {
-        throw new LockFileError("it was not written with the key of this machine for this project");
+        throw new LockFileError("this machine's key did not seal it for this project");
       }
       return { files: lock.files };
     } catch (error) {
       const why = messageOf(error);
-      return { files: [], problem: `${path} does not count: ${why}. Everything is asked again.` };
+      return { files: [], problem: `Harness ignores ${path}: ${why}. You must ack all files again.` };
     }
   };
 

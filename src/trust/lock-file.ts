@@ -67,14 +67,14 @@ export function parseLock(text: string): LockFile {
   if (!isRecord(lock) || lock.format !== LOCK_FORMAT) throw new LockFileError(`"format" is not "${LOCK_FORMAT}"`);
   if (lock.version !== LOCK_VERSION) {
     throw new LockFileError(
-      `its version is ${JSON.stringify(lock.version)}; this program reads version ${LOCK_VERSION}`,
+      `its version is ${JSON.stringify(lock.version)}, but this version of Harness reads version ${LOCK_VERSION}`,
     );
   }
   const { files, root, mac } = lock;
   if (!Array.isArray(files) || files.length > MAX_ENTRIES) throw new LockFileError('"files" is not a list of files');
   const entries = files.map(parseEntry);
   if (new Set(entries.map(({ path }) => path)).size !== entries.length) {
-    throw new LockFileError("a path stands in it twice");
+    throw new LockFileError("a path appears in it twice");
   }
   if (root !== undefined && typeof root !== "string") throw new LockFileError('"root" is not a path');
   if (mac !== undefined && typeof mac !== "string") throw new LockFileError('"mac" is not text');
@@ -96,7 +96,7 @@ const hows: readonly string[] = ["individual", "bulk", "created", "promoted"] sa
 
 function parseEntry(entry: unknown, index: number): LockEntry {
   const wrong = (what: string): LockFileError => new LockFileError(`entry ${index + 1}: ${what}`);
-  if (!isRecord(entry)) throw wrong("it is no object");
+  if (!isRecord(entry)) throw wrong("it is not an object");
   const { path, sha256, class: kind, at, by, how } = entry;
   if (typeof path !== "string" || path === "" || path.includes("\0")) throw wrong('"path" is not a path');
   if (typeof sha256 !== "string" || !/^[0-9a-f]{64}$/.test(sha256)) throw wrong('"sha256" is not 64 hex digits');

@@ -156,7 +156,7 @@ describe("the lock", () => {
     await ackAll();
     writeFileSync(lockPath(), forge(readFileSync(lockPath(), "utf8")));
     expect(await waiting()).toHaveLength(2);
-    expect(trust().problem()).toContain("does not count");
+    expect(trust().problem()).toContain("Harness ignores");
   });
 
   test("does not count with another key, for another project, as a link or when others can reach it", async () => {

@@ -64,17 +64,17 @@ export function sameState(a: MaybeState, b: MaybeState): boolean {
 
 /** How `present` differs from what was expected, for a person. */
 export function difference(expected: MaybeState, present: MaybeState | "other" | "unknown"): string {
-  if (present === "other") return "is neither a file, a symbolic link nor a directory now";
-  if (present === "unknown") return "cannot be compared now (it is too large or may not be read)";
-  if (present === null) return "is gone now";
-  if (expected === null) return `is there now (a ${present.kind})`;
-  if (present.kind !== expected.kind) return `is a ${present.kind} now, was a ${expected.kind}`;
-  if (present.kind === "symlink") return "points elsewhere now";
+  if (present === "other") return "is no longer a file, a symbolic link or a directory";
+  if (present === "unknown") return "can no longer be compared (it is too large or not readable)";
+  if (present === null) return "no longer exists";
+  if (expected === null) return `now exists (a ${present.kind})`;
+  if (present.kind !== expected.kind) return `is now a ${present.kind}, was a ${expected.kind}`;
+  if (present.kind === "symlink") return "now points to another target";
   if (present.kind === "file" && expected.kind === "file" && present.hash !== expected.hash) {
-    return "has other contents now";
+    return "now has different contents";
   }
   const modes = expected.kind === "symlink" ? "" : `: ${octal(present.mode)}, was ${octal(expected.mode)}`;
-  return `has another mode now${modes}`;
+  return `now has a different mode${modes}`;
 }
 
 function octal(mode: number): string {

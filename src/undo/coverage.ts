@@ -41,6 +41,6 @@ export function coveredNames(
   if (directoryName !== GIT_DIRECTORY || !names.includes("objects")) return { names };
   return {
     names: names.filter((name) => COVERED_IN_GIT.has(name)),
-    leftOut: "of git's own files only HEAD, refs, config, hooks and info are covered",
+    leftOut: "undo covers only HEAD, refs, config, hooks and info of git's own files",
   };
 }

@@ -121,10 +121,7 @@ function changedNote(set: ChangeSet | undefined): string {
 }
 
 function refusalText(call: ToolCall, why: string): string {
-  return (
-    `${call.tool.label} was not run: what it would change could not be saved for undo (${why}). ` +
-    "A person can fix that, or run with undo switched off."
-  );
+  return `${call.tool.label} did not run: Harness could not save the files that it would change, so undo would not work (${why}). Fix that, or turn undo off.`;
 }
 
 /** Real paths relative to the workspace, each the topmost that does not exist yet, so that new parents count too. */

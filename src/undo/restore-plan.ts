@@ -112,8 +112,8 @@ export async function planRestore(
   for (const path of paths) {
     const step = stepOf(path);
     if (step === undefined || step.target === null) continue;
-    if (!(await hasParent(path, port, wanted, conflicts))) conflict(path, "its directory is gone");
-    else if (isContentMissing(step, workspace)) conflict(path, "its content is no longer kept");
+    if (!(await hasParent(path, port, wanted, conflicts))) conflict(path, "its directory no longer exists");
+    else if (isContentMissing(step, workspace)) conflict(path, "undo no longer has its content");
   }
   const kept: UncoveredPath[] = [];
   for (const path of paths.toReversed()) {

@@ -61,7 +61,7 @@ export async function carryOut(
     if (target.kind === "symlink") return port.putSymlink(path, target.target);
     if (present?.kind === "file" && present.hash === target.hash) return port.setMode(path, target.mode);
     const content = workspace.contents.get(target.hash);
-    if (content === undefined) throw new Error("its content is no longer kept");
+    if (content === undefined) throw new Error("undo no longer has its content");
     await port.putFile(path, content, target.mode);
   });
   await attempt(deepFirst, async ({ path, target }) => {

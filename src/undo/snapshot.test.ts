@@ -49,7 +49,7 @@ test("a new file that is older than the call was moved in, unless it was known u
       { path: "made", before: null, after: file("c"), leftAt: "1" },
       { path: "a", before: file("a"), after: null, foundAt: "1" },
     ],
-    uncovered: [{ path: "stranger", why: "was moved here from a place that is not covered" }],
+    uncovered: [{ path: "stranger", why: "was moved here from a folder that undo does not cover" }],
     leftOut: [],
     rewritten: [],
   });

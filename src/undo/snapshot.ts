@@ -33,7 +33,7 @@ export interface KnownEntry {
   readonly birthNs: bigint;
   /** Looking the same means being the same. */
   readonly settled: boolean;
-  /** Absent when its content is not known; `why` says it. */
+  /** Absent when its content is unknown; `why` says it. */
   readonly state?: EntryState;
   readonly why?: string;
 }
@@ -96,7 +96,7 @@ export function createSnapshotTaker({ root, never, maxEntries, maxFileBytes, kee
     try {
       // Looked at before it is read: a change while we read makes it look different at the next scan.
       const info = fstatSync(file, { bigint: true });
-      if (!info.isFile()) return entry(info, nowMs, "is no regular file");
+      if (!info.isFile()) return entry(info, nowMs, "is not a regular file");
       if (info.size > maxFileBytes) return entry(info, nowMs, `is larger than ${maxFileBytes} bytes`);
       const content = readFileSync(file);
       return entry(info, nowMs, { kind: "file", mode: modeOf(info), size: content.length, hash: keep(content) });
@@ -188,7 +188,7 @@ export function compareSnapshots(before: Snapshot, after: Snapshot, isKept: (has
   }
   for (const [path, then] of before.entries) {
     if (after.entries.has(path) || isBelow(path, unread) || cut.has(path) || isBelow(path, cut)) continue;
-    if (then.state === undefined) uncovered.push({ path, why: then.why ?? "its content is not known" });
+    if (then.state === undefined) uncovered.push({ path, why: then.why ?? "its content is unknown" });
     else change(path, then);
   }
   return { files, uncovered, leftOut: [...after.leftOut, ...after.inPart].slice(0, MAX_LEFT_OUT), rewritten };
@@ -196,7 +196,7 @@ export function compareSnapshots(before: Snapshot, after: Snapshot, isKept: (has
   function change(path: string, then: KnownEntry | undefined, now?: KnownEntry): void {
     const [was, is] = [then?.state ?? null, now?.state ?? null];
     if (was?.kind === "file" && !isKept(was.hash)) {
-      uncovered.push({ path, why: "its former content is not kept: the undo store is full" });
+      uncovered.push({ path, why: "undo did not save its previous content: the undo store is full" });
     } else {
       files.push({ path, before: was, after: is, ...defined({ foundAt: writtenAt(then), leftAt: writtenAt(now) }) });
     }
@@ -223,7 +223,7 @@ function movedIn(
   // A file system that does not know when a file was born says 0.
   if (then !== undefined || now.birthNs === 0n || wasThere(now.ino)) return undefined;
   const old = now.birthNs < BigInt(startedMs - BIRTH_MARGIN_MS) * NS_PER_MS;
-  return old ? "was moved here from a place that is not covered" : undefined;
+  return old ? "was moved here from a folder that undo does not cover" : undefined;
 }
 
 function isBelow(path: string, directories: Pick<ReadonlySet<string>, "has" | "size">): boolean {

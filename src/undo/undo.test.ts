@@ -124,14 +124,14 @@ describe("targets", () => {
     expect(readdirSync(rig.root).sort()).toEqual(["2", "3"]);
     await expect(rig.undo({ target: { call: one.id } })).rejects.toMatchObject({
       reason: "NothingToUndo",
-      message: expect.stringContaining("was undone already"),
+      message: expect.stringContaining("was already undone"),
     });
     await rig.undo({ target: { turn: first } });
     expect(readdirSync(rig.root)).toEqual(["3"]);
     await rig.undo();
     expect(readdirSync(rig.root)).toEqual([]);
     await expect(rig.undo()).rejects.toMatchObject({
-      message: expect.stringContaining("everything is undone already"),
+      message: expect.stringContaining("everything is already undone"),
     });
     await rig.redo();
     await rig.redo({ target: { call: one.id } });
@@ -142,7 +142,7 @@ describe("targets", () => {
   test("nothing on record is said", async () => {
     const rig = openRig();
     await expect(rig.undo()).rejects.toMatchObject({
-      message: expect.stringContaining("no call has changed anything"),
+      message: expect.stringContaining("no call has changed files"),
     });
     await expect(rig.undo({ target: { call: rig.mintCall() } })).rejects.toMatchObject({ reason: "NothingToUndo" });
     await expect(rig.redo()).rejects.toMatchObject({ reason: "NothingToUndo" });
@@ -186,8 +186,8 @@ describe("somebody else's work", () => {
       outcome: "refused",
       reason: "UndoConflict",
       conflicts: [
-        { path: "a", why: "has other contents now" },
-        { path: "c", why: "has another mode now: 600, was 644" },
+        { path: "a", why: "now has different contents" },
+        { path: "c", why: "now has a different mode: 600, was 644" },
       ],
     });
     expect(readTree(rig.root)).toEqual(before);
@@ -307,7 +307,7 @@ describe("somebody else's work", () => {
       outcome: "refused",
       conflicts: [
         { path: "d/a", why: expect.stringContaining("symbolic link") },
-        { path: "e/b", why: "its directory is gone" },
+        { path: "e/b", why: "its directory no longer exists" },
       ],
     });
     expect(read(rig, "elsewhere/a")).toBe("theirs");
@@ -336,7 +336,7 @@ describe("what is not covered is said", () => {
     expect(report.outcome).toBe("done");
     expect(report.uncovered.map(({ path, why }) => `${path}: ${why}`).sort()).toEqual([
       "large: is larger than 10 bytes",
-      "only: was moved here from a place that is not covered",
+      "only: was moved here from a folder that undo does not cover",
       expect.stringContaining("sub/.git: "),
     ]);
     expect(report.leftOut.map(({ path }) => path).sort()).toEqual([".git", "node_modules", "sub/.git", "target"]);
@@ -477,7 +477,7 @@ describe("the store", () => {
     rmSync(join(rig.storeDirectory, folder, "objects", hash.slice(0, 2), hash));
     expect(await rig.undo()).toMatchObject({
       outcome: "refused",
-      conflicts: [{ path: "a", why: "its content is no longer kept" }],
+      conflicts: [{ path: "a", why: "undo no longer has its content" }],
     });
   });
 
@@ -506,7 +506,7 @@ describe("the store", () => {
     put(rig, "a", "half done");
     const later = createUndoRig({ after: rig });
     await expect(later.undo({ target: { call: call.id } })).rejects.toMatchObject({
-      message: expect.stringContaining("cut off before its changes were recorded"),
+      message: expect.stringContaining("interrupted before Harness recorded its changes"),
     });
     await sh(later, "printf 1 > a");
     expect(await later.undo()).toMatchObject({ outcome: "done" });
@@ -538,7 +538,7 @@ describe("the recorder", () => {
     writeFileSync(join(rig.storeDirectory, folder), "");
     const result = await rig.call("fs.write", { path: "a", content: "1" });
     expect(result).toMatchObject({ outcome: "error", reason: "ToolFailed" });
-    expect(JSON.stringify(result.content)).toContain("could not be saved for undo");
+    expect(JSON.stringify(result.content)).toContain("could not save the files");
     expect(read(rig, "a")).toBe("0");
     expect(await rig.call("fs.read", { path: "a" })).toMatchObject({ outcome: "ok" });
   });

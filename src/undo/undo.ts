@@ -80,7 +80,7 @@ function chooseUndo(sets: readonly ChangeSet[], open: readonly OpenCall[], targe
     if (newest !== undefined) return inEffect(sets.filter(({ turn }) => turn === newest.turn));
     throw nothing(
       "undo",
-      sets.length === 0 ? "no call has changed anything here that undo covers" : "everything is undone already",
+      sets.length === 0 ? "no call has changed files here that undo covers" : "everything is already undone",
     );
   }
   const found = ofTarget(sets, target);
@@ -89,14 +89,14 @@ function chooseUndo(sets: readonly ChangeSet[], open: readonly OpenCall[], targe
   if (found.length === 0 && cut !== undefined) {
     throw nothing(
       "undo",
-      `${cut.tool} (${cut.call}) was cut off before its changes were recorded, or is still running`,
+      `${cut.tool} (${cut.call}) was interrupted before Harness recorded its changes, or is still running`,
     );
   }
-  if (found.length === 0) throw nothing("undo", `no changes of ${name} are on record here`);
+  if (found.length === 0) throw nothing("undo", `undo has no changes of ${name} here`);
   const effective = inEffect(found);
   if (effective.length > 0) return effective;
   const at = new Date(found[0]?.undoneAt ?? 0).toISOString();
-  throw nothing("undo", `${name} was undone already, at ${at}; harness redo brings it back`);
+  throw nothing("undo", `${name} was already undone at ${at}; harness redo restores it`);
 }
 
 function chooseRedo(sets: readonly ChangeSet[], target: UndoTarget): readonly ChangeSet[] {

@@ -59,7 +59,7 @@ export async function scanWorkspace(options: ScanOptions): Promise<Scan> {
     }
     entries.set(path, info);
     if (!info.isDirectory()) return;
-    const why = directoryLeftOut(name) ?? (mustLeave(path) ? "was not looked at before the call" : undefined);
+    const why = directoryLeftOut(name) ?? (mustLeave(path) ? "was not recorded before the call" : undefined);
     if (why === undefined) directories.push(path);
     else leftOut.push({ path, why });
   }

@@ -25,7 +25,7 @@ test("links that lead out are no part of a project", async () => {
   trap = await openTrap(ofLinks);
   expect(await trap.run("run", "hello")).toMatchObject({
     code: 2,
-    err: expect.stringContaining("leads out of the project"),
+    err: expect.stringContaining("outside the project"),
   });
   expect(trap.taken()).toEqual(nothing);
 });

@@ -443,7 +443,7 @@ describe("undo", () => {
     });
     expect(readFileSync(join(user.workspace, "a.txt"), "utf8")).toBe("mine");
     const again = await callCli(user, ["undo"]);
-    expect(again).toMatchObject({ code: 1, err: expect.stringContaining("everything is undone already") });
+    expect(again).toMatchObject({ code: 1, err: expect.stringContaining("everything is already undone") });
     renameSync(agents, join(user.workspace, "a.txt"));
     const redone = await callCli(user, ["redo"]);
     expect(redone).toMatchObject({ code: 0, out: expect.stringContaining("d/new  brought back") });

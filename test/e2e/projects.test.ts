@@ -114,7 +114,7 @@ describe("validate", () => {
       "warning harness.md:3",
     ]);
     expect(places.at(-1)).toBe("warning .harness/tools/b.md:2");
-    expect(out).toContain("model.temperature: 9 does not fit here.");
+    expect(out).toContain("model.temperature: 9 is not valid here.");
     expect(out).toContain('did you mean "tools_policy"?');
     expect(out).toContain('did you mean "tool.pre"?');
     expect(out).toContain("    expected: ");

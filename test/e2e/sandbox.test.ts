@@ -10,7 +10,7 @@ describe("harness sandbox check", () => {
     home.put(".vscode/settings.json", "{}");
     const { code, out } = await callCli(home, ["sandbox", "check"]);
     expect(code).toBe(0);
-    expect(out).toContain("commands run in bubblewrap; allowed ones reach public hosts through the egress proxy");
+    expect(out).toContain("commands run in bubblewrap; allowed commands reach public hosts through the egress proxy");
     expect(out).toContain("✓ bubblewrap: /usr/bin/bwrap");
     expect(out).toContain(`read-only in the workspace\n  ${home.workspace}/.vscode`);
     const json = await callCli(home, ["sandbox", "check", "--json", "--allowed-domain", "example.com"]);

@@ -121,7 +121,7 @@ function readStatements(statements: readonly Statement[], around: Surroundings, 
   return statements.flatMap(({ command, background }) => {
     state.statements -= 1;
     if (state.statements < 0)
-      state.unclear ??= `it has more than ${MAX_STATEMENTS} statements, each pass of a loop counted`;
+      state.unclear ??= `it has more than ${MAX_STATEMENTS} statements, counting each pass of a loop`;
     if (isOver(state)) return [];
     const inside = background === true ? { ...around, background: true } : around;
     const at = background === true ? forked(reading) : reading;
@@ -232,7 +232,7 @@ function readCompound(node: CompoundCommand, around: Surroundings, reading: Read
       unclear(reading, HIDDEN_CODE);
       return [...visitScripts(node).flatMap((script) => readInner(script.commands, reading)), ...list(node.body)];
     case "Case":
-      unclear(reading, "case is not followed");
+      unclear(reading, "Harness does not analyse case statements");
       return [
         ...visitScripts(node.word).flatMap((script) => readInner(script.commands, reading)),
         ...node.items.flatMap((item) => [
@@ -292,11 +292,12 @@ function readCommand(node: Command, around: Surroundings, reading: Reading): Sim
       part === node.name &&
       (read.words.length > 1 || read.words[0]?.glob === true || read.words[0]?.certainty !== "known")
     ) {
-      unclear(reading, `${part.text} stands where a program is named`);
+      unclear(reading, `${part.text} is in the place of a program name`);
     }
     words.push(...read.words);
   }
-  if (mayLookAlike(words[0]?.text ?? "")) unclear(reading, "the program's name has letters that may look like others");
+  if (mayLookAlike(words[0]?.text ?? ""))
+    unclear(reading, "the program's name contains letters that look like other letters");
   const own = readRedirects(node.redirects, reading);
   before.push(...own.commands);
   const indexes = (pick: (word: ReadWord) => boolean): number[] =>
@@ -330,7 +331,7 @@ function changeFolder({ words, unknown, globbed, folders }: SimpleCommand, readi
   if (programName(words) !== "cd") return;
   const [, target = "~"] = words[1] === "--" ? words.slice(1) : words;
   const certain = words.length <= 3 && unknown.length === 0 && globbed.length === 0 && !target.startsWith("-");
-  if (!certain) unclear(reading, "it is unclear which folder it runs in");
+  if (!certain) unclear(reading, "Harness cannot tell which folder it runs in");
   const next = folders.map((folder) => (/^[/~]/.test(target) || folder === "." ? target : `${folder}/${target}`));
   reading.scope.folders = certain ? next : folders;
 }

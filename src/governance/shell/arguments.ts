@@ -84,7 +84,7 @@ export function readRedirects(
     const copiesDescriptor = /^[<>]&$/.test(redirect.operator) && /^(?:\d|-)$/.test(target.text);
     // Bash expands the name of such a file twice, quoted or not.
     if (/^[<>]&$/.test(redirect.operator) && !copiesDescriptor && !/^[\w./-]+$/.test(target.text))
-      unclear(reading, `what ${redirect.operator} ${target.text} names is expanded twice`);
+      unclear(reading, `the shell expands the target of ${redirect.operator} ${target.text} twice`);
     if (!copiesDescriptor && target.text !== "/dev/null")
       files.push({ path: target.text, writes: redirect.operator !== "<" });
   }

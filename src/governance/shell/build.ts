@@ -55,7 +55,7 @@ export function build(parsed: Parsed, reading: Reading): SimpleCommand {
     readLaunch(launch, { ...plain, ...(feed && { openFeed: feed }) }, reading),
   );
   const { transparent, unseen } = launched;
-  if (launched.launches.length > 0 && starts.length === 0) unclear(reading, `${name} starts nothing that can be read`);
+  if (launched.launches.length > 0 && starts.length === 0) unclear(reading, `Harness cannot tell what ${name} starts`);
   return {
     ...plain,
     starts,

@@ -54,7 +54,7 @@ export function findProblem(command: SimpleCommand, workspace: Workspace): strin
     if (values === undefined || globbed.has(at)) return `find ${word} is not in the list of quiet tests`;
     at += values;
     if (values > 0 && globbed.has(at))
-      return `${words[at] ?? ""} is replaced by file names before find sees it; quote it`;
+      return `the shell replaces ${words[at] ?? ""} with file names before find sees it; quote it`;
     const problem = TAKES_FILE.has(word) ? textProblem(words[at] ?? "", workspace) : undefined;
     if (problem !== undefined) return problem;
   }

@@ -74,7 +74,7 @@ function wordProblem(
   if (anyOption === true) return undefined;
   // Nobody looks up such names on the disk, and one of them may read as an option.
   const listed = globbed.find((index) => operands.includes(index));
-  if (listed !== undefined) return `${words[listed] ?? ""} is replaced by file names; quote it`;
+  if (listed !== undefined) return `the shell replaces ${words[listed] ?? ""} with file names; quote it`;
   if (kind === "text") return undefined;
   if (open) return `${name} gets words that are only known at run time`;
   const given = operands.map((index) => words[index] ?? "");
@@ -84,13 +84,13 @@ function wordProblem(
     case "number":
       return given.length <= 1 && given.every((word) => /^\d{1,3}(?:\.\d+)?s?$/.test(word))
         ? undefined
-        : `${name} takes a short number`;
+        : `${name} expects a short number`;
     case "format":
       return given.every((word) => word.startsWith("+")) ? undefined : "date would set the clock";
     case "setting":
       return given.length === 1 && given.every(isPlainSetting) ? undefined : `${name} may show or set other settings`;
     default:
-      return given.every(isPlainReference) ? undefined : `${name} takes the name of a commit`;
+      return given.every(isPlainReference) ? undefined : `${name} expects the name of a commit`;
   }
 }
 
@@ -111,7 +111,7 @@ function scriptOperandProblem(
       command.globbed.includes(first) ||
       command.feeds.has(first))
   ) {
-    return `${name} has no program that can be read`;
+    return `Harness cannot tell which program ${name} starts`;
   }
   const programs = inOption ? given.map(({ value = "" }) => value) : [command.words[first ?? 0] ?? ""];
   for (const program of programs) {
@@ -119,7 +119,7 @@ function scriptOperandProblem(
     if (problem !== undefined) return problem;
   }
   const variable = table.language === "awk" ? oddVariable(command, options, rest) : undefined;
-  if (variable !== undefined) return `${variable} may set a variable that has a meaning to ${name}`;
+  if (variable !== undefined) return `${variable} may set a variable that changes what ${name} does`;
   return firstProblem(
     (inOption ? operands : rest).filter((index) => !command.feeds.has(index)),
     (index) => pathProblem(command, index, workspace, false),

@@ -35,7 +35,7 @@ export function optionScripts(words: readonly string[], name: string): Launched 
   launches.push(...runningWords(words, name));
   return launches.length === 0
     ? { launches, transparent: false }
-    : { launches, transparent: false, unseen: `${name} starts what its options name` };
+    : { launches, transparent: false, unseen: `${name} starts the program that its options name` };
 }
 
 /** The value when it is attached, none when it is the next word; undefined when the word is not such an option. */

@@ -43,7 +43,7 @@ export function splitOptions(
     } else if (pairs.includes(word)) {
       const values = [at + 1, at + 2];
       if (values.some((index) => index >= words.length || globbed.has(index) || unknown.has(index)))
-        return `${word} of ${name} needs two words that are known`;
+        return `${word} of ${name} needs two words that Harness can read`;
       at += 2;
     } else {
       const found = word.startsWith("--") ? longOption(word, long) : shortOptions(word, table);

@@ -22,14 +22,14 @@ export function walkProblem(
   hidden: boolean,
 ): string | undefined {
   const relative = workspaceRelative(workspace.root, command.words[index] ?? "", workspace.folder);
-  if (hidden && command.globbed.includes(index)) return `${command.words[index] ?? ""} may be a folder with secrets`;
+  if (hidden && command.globbed.includes(index)) return `${command.words[index] ?? ""} may match a folder with secrets`;
   if (relative?.split("/").includes(".git") === true) return "it reads git's own files";
   return relative?.endsWith(".config") === true ? "it reads the configuration of other programs" : undefined;
 }
 
 export function revisionProblem(command: SimpleCommand, index: number, workspace: Workspace): string | undefined {
   const word = command.words[index] ?? "";
-  if (word.startsWith(":")) return `${word} is a pathspec that is not followed`;
+  if (word.startsWith(":")) return `Harness does not understand the pathspec ${word}`;
   const colon = word.indexOf(":");
   const inTree = colon < 0 ? undefined : textProblem(word.slice(colon + 1), workspace);
   return inTree ?? pathProblem(command, index, workspace);

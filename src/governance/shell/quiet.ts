@@ -36,7 +36,7 @@ function loudnessIn(command: SimpleCommand, workspace: Workspace, outer: Workspa
   const written = command.redirects.find((file) => file.writes);
   if (written !== undefined) return `${name || "the shell"} is redirected to ${written.path}`;
   for (const { path } of command.redirects) {
-    if (/^\/dev\/(?:tcp|udp)\//.test(path)) return `${path} is a connection`;
+    if (/^\/dev\/(?:tcp|udp)\//.test(path)) return `${path} is a network connection`;
     const problem = textProblem(path, workspace);
     if (problem !== undefined) return problem;
   }
@@ -126,7 +126,7 @@ function isPlainXargs(options: readonly string[]): boolean {
 
 function assignmentProblem(command: SimpleCommand): string | undefined {
   const loud = command.assignments.find((assignment) => !isOwnVariable(assignment.split(/\+?=/, 1)[0] ?? ""));
-  return loud === undefined ? undefined : "it changes the shell, not just reads";
+  return loud === undefined ? undefined : "it changes the shell";
 }
 
 function judgeProgram(name: string, command: SimpleCommand, workspace: Workspace): string | undefined {
@@ -169,7 +169,7 @@ function judgeTest({ words, split, unknown }: SimpleCommand): string | undefined
     loose !== undefined ||
     (unknown.length > 0 && words.some((word) => /^(?:-a|-o|!|\(|\))$/.test(word) && operands > 3))
   ) {
-    return "it is unclear which operators the test has";
+    return "Harness cannot tell which operators the test has";
   }
   const odd = words.some((word) => /^-[a-zA-Z]{1,2}$/.test(word) && !UNARY.test(word) && !BINARY.test(word));
   return odd ? "the test can run code hidden in its operands" : undefined;
@@ -192,7 +192,7 @@ function judgeTable(
   const isMany = feeds.size > 0 || operands.some((index) => globbed.has(index));
   const count = operands.length + (command.open ? 2 : 0) + (isMany ? 1 : 0);
   if (count > (table.maxOperands ?? Number.POSITIVE_INFINITY))
-    return `${name} would take another operand for something else`;
+    return `${name} gives another operand a different meaning`;
   if (table.needs !== undefined && !hasOption(split, table.needs))
     return `${name} is not in the list of quiet programs`;
   if (table.operandsNeed !== undefined && count > 0 && !hasOption(split, table.operandsNeed))
@@ -228,7 +228,7 @@ function runTimeProblem(
   }
   if (printsWords) {
     const [loose] = command.split;
-    if (loose !== undefined) return `${words[loose] ?? ""} may be replaced by file names from anywhere; quote it`;
+    if (loose !== undefined) return `${words[loose] ?? ""} may match file names in any folder; quote it`;
     const listed = firstProblem(command.globbed, (index) =>
       unknown.includes(index)
         ? `${words[index] ?? ""} is only known at run time`
@@ -255,7 +255,7 @@ function valueProblem(
   workspace: Workspace,
 ): string | undefined {
   if (numbers?.split(" ").includes(name) === true && !/^[+-]?\d*$|^0x[\da-f]+$/i.test(value))
-    return `${value} is no number for ${program} ${name}`;
+    return `${value} is not a number for ${program} ${name}`;
   const isText = [texts, patternOptions, globOptions].some((list) => list?.split(" ").includes(name) === true);
   if (at === undefined || isText || program === "git" || program === "date") return undefined;
   return workspaceRelative(workspace.root, value, workspace.folder) === undefined

@@ -35,16 +35,16 @@ describe("code that the parser does not see", () => {
   });
 
   test.each([
-    ["echo a$\\\n(x)", "a continued line at character 7 is not followed"],
-    ["ec\\\nho x", "a continued line at character 3 is not followed"],
-    ['echo "$[1]"', "$[ at character 7 is not followed"],
-    ["echo $(echo '$(a)')", "code in quotes at character 13 is not followed"],
-    ["echo $(ls # )\n)", "a comment at character 11 is not followed"],
-    ["ls # `a`", "a comment at character 4 is not followed"],
-    ["echo `a \\`b\\``", "a quote in backticks at character 6 is not followed"],
-    ["echo $(cat <<E\nx\nE\n)", "<< at character 12 is not followed"],
-    ["cat <<E\nx", "an open here-document at character 9 is not followed"],
-    [`${"$(".repeat(9)}ls${")".repeat(9)}`, "deep nesting at character 19 is not followed"],
+    ["echo a$\\\n(x)", "Harness does not analyse a continued line at character 7"],
+    ["ec\\\nho x", "Harness does not analyse a continued line at character 3"],
+    ['echo "$[1]"', "Harness does not analyse $[ at character 7"],
+    ["echo $(echo '$(a)')", "Harness does not analyse code in quotes at character 13"],
+    ["echo $(ls # )\n)", "Harness does not analyse a comment at character 11"],
+    ["ls # `a`", "Harness does not analyse a comment at character 4"],
+    ["echo `a \\`b\\``", "Harness does not analyse a quote in backticks at character 6"],
+    ["echo $(cat <<E\nx\nE\n)", "Harness does not analyse << at character 12"],
+    ["cat <<E\nx", "Harness does not analyse an open here-document at character 9"],
+    [`${"$(".repeat(9)}ls${")".repeat(9)}`, "Harness does not analyse deep nesting at character 19"],
   ])("%j: %s", (source, why) => {
     expect(problem(source)).toBe(why);
   });

@@ -84,7 +84,7 @@ function treeMarks(script: ParsedScript): TreeMarks | string {
   const conditions: Span[] = [];
   let problem: string | undefined;
   const unread = (node: Span): void => {
-    problem ??= `the parser passes over a part of the word at character ${node.pos + 1}`;
+    problem ??= `the parser skips a part of the word at character ${node.pos + 1}`;
   };
   const visit = (node: SyntaxNode): void => {
     if (problem !== undefined) return;

@@ -75,7 +75,7 @@ function createScanner(source: string): { run(): RawScan } {
   let at = 0;
 
   const refuse = (what: string): never => {
-    throw new Refusal(`${what} at character ${at + 1} is not followed`);
+    throw new Refusal(`Harness does not analyse ${what} at character ${at + 1}`);
   };
   const mark = (kind: RawKind, pos: number): void => {
     marks.push({ kind, pos, end: at });
@@ -102,7 +102,7 @@ function createScanner(source: string): { run(): RawScan } {
       const next = source[at + 1] ?? "";
       const opens = (char === "<" || char === ">") && next === "(";
       if (/[\s;&|<>()]/.test(char) && !opens) {
-        if (char === "(" && word >= 0) refuse("a parenthesis behind a word");
+        if (char === "(" && word >= 0) refuse("a parenthesis after a word");
         endWord();
         if (char === "(") {
           if (next !== "(") parentheses++;

@@ -62,7 +62,7 @@ export function unclear(reading: Reading, why: string): void {
 export function mergeFolders(reading: Reading, others: readonly string[]): void {
   const merged = [...new Set([...others, ...reading.scope.folders])];
   if (merged.length === reading.scope.folders.length) return;
-  if (merged.length > MAX_FOLDERS) unclear(reading, "it is unclear which folder it runs in");
+  if (merged.length > MAX_FOLDERS) unclear(reading, "Harness cannot tell which folder it runs in");
   reading.scope.folders = merged.slice(0, MAX_FOLDERS);
 }
 

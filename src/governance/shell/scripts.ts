@@ -16,8 +16,7 @@ const ODD_TEXT = /[^\t\n -~\u00a0-\uffff]|[^\0-\x7f][@[\\\]^_`{|}~]/;
 
 /** Why a program in one of these languages may do more than print, or undefined. */
 export function scriptProblem(language: keyof typeof GRAMMARS, program: string): string | undefined {
-  if (program.length > MAX_SCRIPT_CHARS) return `the ${language} program is too long to judge`;
-  if (ODD_TEXT.test(program) || !program.isWellFormed())
-    return `the ${language} program has characters that hide others`;
+  if (program.length > MAX_SCRIPT_CHARS) return `the ${language} program is too long to check`;
+  if (ODD_TEXT.test(program) || !program.isWellFormed()) return `the ${language} program contains unusual characters`;
   return GRAMMARS[language](program) ? undefined : `the ${language} program may do more than print`;
 }

@@ -45,7 +45,7 @@ export function misreadPart(script: ParsedScript, source: string): string | unde
   const [error] = script.errors ?? [];
   if (error !== undefined) return `${error.message} at character ${error.pos + 1}`;
   if (script.shebang !== undefined) return "it begins with a #! line";
-  if (!coversSource(script, text)) return "a part of it was not read by the parser";
+  if (!coversSource(script, text)) return "the parser did not read all of it";
   let inner: string | undefined;
   const visit = (node: SyntaxNode): void => {
     if (inner !== undefined) return;

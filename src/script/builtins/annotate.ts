@@ -10,7 +10,7 @@ const MAX_VALUE_CHARS = 1_000;
 export const annotate = row(
   "annotate(attributes?, **more)",
   "None",
-  'Adds attributes to the record: `annotate({"policy.rule": "r1"})` or `annotate(rule="r1")`. Text, number or bool. A hook can also answer `{"action": "annotate", "attributes": {…}}`.',
+  'Adds attributes to the record: `annotate({"policy.rule": "r1"})` or `annotate(rule="r1")`. Text, number or bool. A hook can also return `{"action": "annotate", "attributes": {…}}`.',
   (args, call) => {
     call.parts.annotate(attributesOf({ ...dictOf(args, "attributes"), ...dictOf(args, "more") }));
     return null;

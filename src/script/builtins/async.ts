@@ -8,7 +8,7 @@ import { type FunctionRow, type ModuleRow, row, toolsOnly } from "./definition.t
 const launch = row(
   "launch(name, args?, id?=None, depends_on?=None, timeout_seconds?=None)",
   "string",
-  "Begins a call of another tool and gives its id back. It runs when all of `depends_on` (ids, also of calls that are launched later) have ended well; a circle is refused. Policy, hooks and permission hold as for `meta.call_tool`.",
+  "Starts a call of another tool and returns its id. The call runs after all calls in `depends_on` have succeeded; these are ids, also of calls that are launched later. A cycle is an error. Policy, hooks and permissions apply as for `meta.call_tool`.",
   async (args, call) => {
     const run = nestedCall(args, call);
     const id = optionalText(args, "id");
@@ -27,22 +27,22 @@ function waiting(name: string, meaning: string, wait: FunctionRow["run"]): Funct
 
 export const async: ModuleRow = {
   name: "async",
-  meaning: "Calls of tools side by side",
+  meaning: "Parallel tool calls",
   audience: toolsOnly,
   functions: [
     launch,
     {
       ...waiting(
         "wait_all",
-        "The results of all, in the order of the ids: `{id, result, is_error}` each.",
+        "The results of all calls, in the order of the ids. Each result is `{id, result, is_error}`.",
         async (args, call) => (await call.tasks.waitAll(textsOf(args, "ids"))).map(shown),
       ),
       returns: "list",
     },
-    waiting("wait_any", "The result of the first that ends; the others go on.", async (args, call) =>
+    waiting("wait_any", "The result of the first call that ends. The others continue.", async (args, call) =>
       shown(await call.tasks.waitAny(textsOf(args, "ids"), false)),
     ),
-    waiting("race", "The result of the first that ends; the others are cancelled.", async (args, call) =>
+    waiting("race", "The result of the first call that ends. The others are cancelled.", async (args, call) =>
       shown(await call.tasks.waitAny(textsOf(args, "ids"), true)),
     ),
   ],

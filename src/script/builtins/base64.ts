@@ -16,7 +16,7 @@ export const base64: ModuleRow = {
     row(
       "decode(s)",
       "string",
-      "The text that was encoded. Fails for what is no base64, or no UTF-8 text inside.",
+      "The decoded text. Fails if `s` is not base64, or if the decoded bytes are not UTF-8.",
       (args) => {
         const text = textOf(args, "s");
         if (!BASE64.test(text)) throw new Error("not valid base64");

@@ -12,23 +12,23 @@ export const ctx: ModuleRow = {
       const { values } = call;
       return values.has(key) ? values.get(key) : args.default;
     }),
-    row("has(key)", "bool", "Is there a value?", (args, call) => call.values.has(textOf(args, "key"))),
+    row("has(key)", "bool", "Whether the key has a value.", (args, call) => call.values.has(textOf(args, "key"))),
     row("snapshot()", "dict", "All values.", (_args, call) => call.values.snapshot()),
     row(
       "set(key, value)",
       "None",
-      "Sets the value until the turn ends; conditions see it from the next step on. JSON must be able to hold it.",
+      "Sets the value until the turn ends. Conditions see it from the next step on. It must be valid as JSON.",
       (args, call) => call.values.set(textOf(args, "key"), args.value),
       { audience: scripts },
     ),
     row(
       "delete(key)",
       "None",
-      "Takes the value away until the turn ends.",
+      "Removes the value until the turn ends.",
       (args, call) => call.values.delete(textOf(args, "key")),
       { audience: scripts },
     ),
-    row("clear()", "None", "Drops all that the turn has set.", (_args, call) => call.values.clear(), {
+    row("clear()", "None", "Undoes all changes that the turn has made.", (_args, call) => call.values.clear(), {
       audience: scripts,
     }),
   ],

@@ -8,7 +8,7 @@ import { row, toolsOnly } from "./definition.ts";
 export const delegate = row(
   'delegate(task, agent?="", **options)',
   "dict",
-  "Gives a task to a sub-agent and waits: a call of the [tool](tools.md) `delegate`, whose other arguments are the options, through the same policy, hooks and limits. The result has `status` (`ok`, `failed`, `cancelled`, `timeout`), and `result` or `error`.",
+  "Gives a task to a sub-agent and waits for the result. This is a call of the [tool](tools.md) `delegate`, with the same policy, hooks and limits; `options` are its other arguments. The result has `status` (`ok`, `failed`, `cancelled`, `timeout`), and `result` or `error`.",
   async (args, call) => {
     const agent = textOf(args, "agent");
     const request = { ...dictOf(args, "options"), task: textOf(args, "task"), ...(agent === "" ? {} : { agent }) };

@@ -8,12 +8,12 @@ const CUSTOM_EVENT = /^custom\.[a-z0-9_.]{1,100}$/;
 export const emit = row(
   "emit(name, payload?=None)",
   "None",
-  "Publishes `custom.<name>`; hooks on that event are asked afterwards. The prefix may be left out.",
+  "Publishes the event `custom.<name>`; hooks on that event run afterwards. The prefix `custom.` is optional.",
   (args, call) => {
     const written = textOf(args, "name");
     const name = written.startsWith("custom.") ? written : `custom.${written}`;
     if (!CUSTOM_EVENT.test(name)) {
-      throw new Error(`${JSON.stringify(written)} is no name for an event: want custom. and a-z, 0-9, _ or .`);
+      throw new Error(`${JSON.stringify(written)} is not a name for an event: want custom. and a-z, 0-9, _ or .`);
     }
     call.emit(name, jsonData(args.payload));
     return null;
@@ -22,7 +22,7 @@ export const emit = row(
 
 export const events: ModuleRow = {
   name: "events",
-  meaning: "Events of the project's own",
+  meaning: "The project's own events",
   audience: scripts,
   functions: [{ ...emit, meaning: "The same as `emit`." }],
 };

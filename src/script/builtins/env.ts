@@ -8,7 +8,7 @@ const WITHHELD = /^HARNESS_|KEY|TOKEN|SECRET|PASSW|CREDENTIAL|COOKIE|AUTH/i;
 export const env = row(
   "env(key)",
   "string",
-  "The variable, or an empty string. Credentials and the program's own variables count as unset: see `secrets.get`.",
+  "The environment variable, or an empty string. Credentials and the variables of Harness itself count as unset; for credentials use `secrets.get`.",
   (args, call) => {
     const name = textOf(args, "key");
     return WITHHELD.test(name) ? "" : (call.services.env(name) ?? "");

@@ -19,8 +19,7 @@ export const exec: ModuleRow = {
     row(
       "run(cmd, args?, stdin?, timeout_seconds?, env?, cwd?)",
       "dict",
-      "`{stdout, stderr, exit_code, timed_out}`. An exit code other than 0 is no error. An int as third argument is a time limit in " +
-        "milliseconds. A value of `env` may be a secret. Each stream is cut after 1 MiB.",
+      "`{stdout, stderr, exit_code, timed_out}`. An exit code other than 0 is not an error. An int as third argument is a time limit in milliseconds. A value of `env` may be a secret. Each stream is cut after 1 MiB.",
       async (args, call, host) => {
         const { processes } = call.parts;
         if (processes === undefined) throw new Error("only tools may run programs");

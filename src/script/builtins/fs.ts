@@ -57,13 +57,13 @@ const readers: readonly FunctionRow[] = [
   reading("read", "path", "string", "The text of a file of at most 10 MiB. Fails when it is not UTF-8.", (args, call) =>
     readText(call.parts.files, textOf(args, "path")),
   ),
-  reading("exists", "path", "bool", "Is there a file or folder?", async (args, call) => {
+  reading("exists", "path", "bool", "Whether the file or folder exists.", async (args, call) => {
     return (await call.parts.files.stat(textOf(args, "path"))) !== undefined;
   }),
   reading("list", "path", "list", "Entries of a folder by name: `{name, is_dir, size, modified}`.", (args, call) =>
     listEntries(call.parts.files, textOf(args, "path")),
   ),
-  reading("stat", "path", "dict", "`{name, size, is_dir, modified}`. Fails when nothing is there.", (args, call) =>
+  reading("stat", "path", "dict", "`{name, size, is_dir, modified}`. Fails if the path does not exist.", (args, call) =>
     statEntry(call.parts.files, textOf(args, "path")),
   ),
   reading(
@@ -80,7 +80,7 @@ const readers: readonly FunctionRow[] = [
     "read_lines",
     "path, start?=1, end?=None",
     "list",
-    "Lines `start` to `end`, from 1 and both included; beyond the end there are none.",
+    "Lines `start` to `end`, both included, counted from 1. The list is shorter if the file ends earlier.",
     async (args, call) => {
       const [start, end] = [integerOf(args, "start"), optionalInteger(args, "end")];
       if (start < 1) throw new Error("start must be at least 1");
@@ -94,7 +94,7 @@ const readers: readonly FunctionRow[] = [
     "find",
     "path, pattern",
     "list",
-    "Lines of a file that hold a match of a regular expression: `{line, text}`.",
+    "Lines of a file that match a regular expression: `{line, text}`.",
     async (args, call, host) => {
       const pattern = call.state.patterns.compile(textOf(args, "pattern"));
       const text = await readText(call.parts.files, textOf(args, "path"));
@@ -112,13 +112,13 @@ const readers: readonly FunctionRow[] = [
 ];
 
 const changers: readonly FunctionRow[] = [
-  changing("write", "path, content", "Writes a file, folders on the way included.", (args, call) =>
+  changing("write", "path, content", "Writes a file and creates its folders.", (args, call) =>
     writeText(writableFiles(call), textOf(args, "path"), textOf(args, "content")),
   ),
   changing(
     "append",
     "path, content",
-    "Adds to the end of a file, which is made if it is missing.",
+    "Appends to a file. Creates the file if it does not exist.",
     async (args, call) => {
       const [files, path] = [writableFiles(call), textOf(args, "path")];
       await writeText(files, path, (await readTextOrNothing(files, path)) + textOf(args, "content"));
@@ -129,20 +129,20 @@ const changers: readonly FunctionRow[] = [
     if ((await files.stat(path))?.kind === "directory") throw new Error(`${path} is a folder`);
     await files.remove(path, { recursive: false });
   }),
-  changing("mkdir", "path", "Makes a folder and those above it.", (args, call) =>
+  changing("mkdir", "path", "Creates a folder and its parent folders.", (args, call) =>
     writableFiles(call).makeDirectory(textOf(args, "path")),
   ),
-  changing("copy", "src, dst", "Copies a file; one that is there is replaced.", async (args, call) => {
+  changing("copy", "src, dst", "Copies a file. Replaces an existing file.", async (args, call) => {
     const files = writableFiles(call);
     await files.write(textOf(args, "dst"), await files.read(textOf(args, "src"), MAX_FILE_BYTES));
   }),
-  changing("move", "src, dst", "Renames or moves. Fails when something is there already.", (args, call) =>
+  changing("move", "src, dst", "Renames or moves a file or folder. Fails if the target exists.", (args, call) =>
     writableFiles(call).move(textOf(args, "src"), textOf(args, "dst")),
   ),
-  changing("replace", "path, old, new", "Replaces `old`, which must be in the file exactly once.", (args, call) =>
+  changing("replace", "path, old, new", "Replaces `old`, which must occur exactly once in the file.", (args, call) =>
     edit(args, call, (text, path) => replaceOnce(text, textOf(args, "old"), textOf(args, "new"), path)),
   ),
-  changing("replace_all", "path, old, new", "Replaces `old` wherever it is.", (args, call) =>
+  changing("replace_all", "path, old, new", "Replaces all occurrences of `old`.", (args, call) =>
     edit(args, call, (text) => {
       const old = textOf(args, "old");
       if (old === "") throw new Error("old must not be empty");
@@ -156,7 +156,7 @@ const changers: readonly FunctionRow[] = [
   changing(
     "insert_at",
     "path, line, content",
-    "Inserts before a line; one past the last adds to the end.",
+    "Inserts text before a line. The number after the last line appends to the file.",
     (args, call) =>
       edit(args, call, (text) => {
         const line = integerOf(args, "line");

@@ -25,8 +25,8 @@ export const hash: ModuleRow = {
   meaning: "Digests, hex",
   audience: everyone,
   functions: [
-    digest("md5", "MD5. For fingerprints only, never to prove anything."),
-    digest("sha1", "SHA-1. For fingerprints only, never to prove anything."),
+    digest("md5", "MD5. For fingerprints only, not for security."),
+    digest("sha1", "SHA-1. For fingerprints only, not for security."),
     digest("sha256", "SHA-256."),
     digest("sha512", "SHA-512."),
   ],

@@ -11,7 +11,7 @@ const MAX_BODY_BYTES = 5 * 1024 * 1024;
 const MAX_SENT_BYTES = 5 * 1024 * 1024;
 const MAX_HEADERS = 100;
 
-const seconds = "`timeout_seconds` is 30 by default and 600 at most; a number above 600 is taken as milliseconds.";
+const seconds = "`timeout_seconds` is 30 by default and 600 at most; a number above 600 means milliseconds.";
 
 export const http: ModuleRow = {
   name: "http",
@@ -28,7 +28,7 @@ export const http: ModuleRow = {
     row(
       "post(url, body?=None, headers?=None, timeout_seconds?=None)",
       "dict",
-      "As `get`. A body that is no string is sent as JSON.",
+      "As `get`. A body that is not a string is sent as JSON.",
       async (args, call, host) => {
         const { text, type } = bodyOf(args.body);
         const body = Buffer.from(text, "utf8");

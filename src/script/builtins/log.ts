@@ -25,12 +25,12 @@ function leveled(level: Level): FunctionRow {
 
 export const log: ModuleRow = {
   name: "log",
-  meaning: "Lines for people",
+  meaning: "Log lines",
   audience: scripts,
   call: row(
     "log(*msg)",
     "None",
-    "Writes a line: the parts with spaces between them. So does `print`.",
+    "Writes a line with all parts, separated by spaces. `print` does the same.",
     (args, call) => {
       const parts = Array.isArray(args.msg) ? args.msg : [];
       call.log("info", parts.map((part) => (typeof part === "string" ? part : jsonText(part))).join(" "));

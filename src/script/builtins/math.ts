@@ -48,9 +48,9 @@ export const math: ModuleRow = {
   meaning: "Numbers",
   audience: everyone,
   functions: [
-    row("abs(x)", "number", "Without its sign; an int stays an int.", magnitude),
-    rounded("ceil", "The next int that is not below."),
-    rounded("floor", "The next int that is not above."),
+    row("abs(x)", "number", "The absolute value. An int stays an int.", magnitude),
+    rounded("ceil", "Rounded up to an int."),
+    rounded("floor", "Rounded down to an int."),
     chosen("max", "The larger of two numbers.", (b, a) => b > a),
     chosen("min", "The smaller of two numbers.", (b, a) => b < a),
   ],

@@ -32,7 +32,7 @@ const registerTool = registering(
   "tool",
   "name, description, parameters, script",
   "name, description, parameters, script",
-  "Adds a tool, checked like one in a file; the model sees it from the next step on.",
+  "Registers a tool. Harness checks it like a tool in a file. The model sees it from the next step on.",
   (args) => ({
     name: textOf(args, "name"),
     description: textOf(args, "description"),
@@ -45,7 +45,7 @@ const registerHook = registering(
   "hook",
   'name, event, script, when?="", priority?=20',
   'name, event, script, when="", priority=20',
-  "Adds a hook, checked like one in a file.",
+  "Registers a hook. Harness checks it like a hook in a file.",
   (args) => ({
     name: textOf(args, "name"),
     event: textOf(args, "event"),
@@ -59,13 +59,13 @@ const registerAgent = registering(
   "agent",
   "name, **fields",
   "name, **fields",
-  "Adds an agent; `fields` are those of an agent file, `prompt` its text.",
+  "Registers an agent. `fields` are the fields of an agent file, `prompt` is its body.",
   (args) => ({ ...dictOf(args, "fields"), name: textOf(args, "name") }),
 );
 
 export const meta: ModuleRow = {
   name: "meta",
-  meaning: "Tools that know of tools, where `meta.enabled` is set",
+  meaning: "Listing, calling and registering tools, if `meta.enabled` is set",
   audience: scripts,
   functions: [
     row(
@@ -77,7 +77,7 @@ export const meta: ModuleRow = {
     row(
       "call_tool(name, args?, timeout_seconds?=None)",
       "string",
-      "The result of another tool, as the model would read it. Policy, hooks and permission hold; a refusal is the text of the result.",
+      "The result of another tool, as the model would read it. Policy, hooks and permissions apply. If Harness refuses the call, the result is the text of the refusal.",
       async (args, call) => {
         registryOf(call); // throws where it is not enabled
         return resultText(await nestedCall(args, call)());

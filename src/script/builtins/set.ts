@@ -52,21 +52,21 @@ export const set: ModuleRow = {
     row(
       "contains(s, item)",
       "bool",
-      "Is the item in the set?",
+      "Whether the set contains the item.",
       (_args, _call, host) => setOf(host, "s").has(host.values.get("item") ?? null, host),
       { raw: ["s", "item"] },
     ),
-    row("size(s)", "int", "How many items it has.", (_args, _call, host) => setOf(host, "s").size, { raw: ["s"] }),
+    row("size(s)", "int", "The number of items.", (_args, _call, host) => setOf(host, "s").size, { raw: ["s"] }),
     row(
       "values(s)",
       "list",
-      "The items in the order in which they came.",
+      "The items in insertion order.",
       (_args, _call, host) => new List(setOf(host, "s").elements()),
       { raw: ["s"] },
     ),
-    combined("union", "What is in `a` or `b`.", (a, b) => [...a.elements(), ...b.elements()]),
-    combined("intersect", "What is in both.", (a, b, host) => a.elements().filter((item) => b.has(item, host))),
-    combined("diff", "What is in `a` and not in `b`.", (a, b, host) =>
+    combined("union", "The items in `a` or `b`.", (a, b) => [...a.elements(), ...b.elements()]),
+    combined("intersect", "The items in both sets.", (a, b, host) => a.elements().filter((item) => b.has(item, host))),
+    combined("diff", "The items in `a` that are not in `b`.", (a, b, host) =>
       a.elements().filter((item) => !b.has(item, host)),
     ),
   ],

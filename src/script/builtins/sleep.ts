@@ -8,7 +8,7 @@ const MAX_SECONDS = 3_600;
 export const sleep = row(
   "sleep(seconds)",
   "None",
-  "Waits. Ends with an error when the call is cancelled or its time is up.",
+  "Waits. Fails if the call is cancelled or exceeds its time limit.",
   async (args, call, host) => {
     const seconds = numberOf(args, "seconds");
     if (!(seconds >= 0 && seconds <= MAX_SECONDS)) throw new Error(`seconds must be from 0 to ${MAX_SECONDS}`);

@@ -52,9 +52,9 @@ export const string: ModuleRow = {
   meaning: "Text",
   audience: everyone,
   functions: [
-    mapped("upper", "In upper case.", (s) => s.toUpperCase()),
-    mapped("lower", "In lower case.", (s) => s.toLowerCase()),
-    mapped("trim", "Without white space at both ends.", (s) => s.trim()),
+    mapped("upper", "The string in upper case.", (s) => s.toUpperCase()),
+    mapped("lower", "The string in lower case.", (s) => s.toLowerCase()),
+    mapped("trim", "The string without white space at both ends.", (s) => s.trim()),
     row(
       "split(s, sep)",
       "list",
@@ -74,10 +74,10 @@ export const string: ModuleRow = {
     row(
       'truncate(s, n, ellipsis?="…")',
       "string",
-      "At most `n` characters, the ellipsis included, which stands at the end when something was cut.",
+      "At most `n` characters. If the string is longer, it is cut and ends with the ellipsis, which counts.",
       (args) => truncated(textOf(args, "s"), integerOf(args, "n"), textOf(args, "ellipsis")),
     ),
-    padded("pad_left", "Filled up on the left to `width` characters."),
-    padded("pad_right", "Filled up on the right to `width` characters."),
+    padded("pad_left", "Padded on the left to `width` characters."),
+    padded("pad_right", "Padded on the right to `width` characters."),
   ],
 };

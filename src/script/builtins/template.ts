@@ -7,7 +7,7 @@ import { everyone, type ModuleRow, row } from "./definition.ts";
 
 export const template: ModuleRow = {
   name: "template",
-  meaning: "Text with holes",
+  meaning: "Text templates",
   audience: everyone,
   functions: [
     row(

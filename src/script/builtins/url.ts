@@ -8,13 +8,13 @@ export const url: ModuleRow = {
   meaning: "Addresses",
   audience: everyone,
   functions: [
-    row("encode(s)", "string", "Percent-encoded, so that it can stand in a query or a path.", (args) =>
+    row("encode(s)", "string", "The string percent-encoded for a query or a path.", (args) =>
       percentEncoded(textOf(args, "s")),
     ),
     row(
       "parse(rawURL)",
       "dict",
-      "`{scheme, host, port, path, query, fragment, user}`, all strings; what is absent is empty. Fails for what is no URL.",
+      "`{scheme, host, port, path, query, fragment, user}`, all strings; an absent part is empty. Fails if the text is not a URL.",
       (args) => {
         const text = textOf(args, "rawURL");
         const parsed = URL.parse(text);

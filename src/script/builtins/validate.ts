@@ -10,18 +10,18 @@ const DOMAIN_LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?$/u;
 
 export const validate: ModuleRow = {
   name: "validate",
-  meaning: "Is it well-formed?",
+  meaning: "Whether a value is well-formed",
   audience: everyone,
   functions: [
-    row("email(s)", "bool", "A mail address: `name@example.com`, without a display name.", (args) =>
+    row("email(s)", "bool", "Whether it is an email address: `name@example.com`, without a display name.", (args) =>
       isEmail(textOf(args, "s")),
     ),
-    row("url(s)", "bool", "An absolute URL with scheme and host.", (args) => {
+    row("url(s)", "bool", "Whether it is an absolute URL with scheme and host.", (args) => {
       const text = textOf(args, "s");
       const parsed = /\s/.test(text) ? null : URL.parse(text);
       return parsed !== null && parsed.hostname !== "" && /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
     }),
-    row("json(s)", "bool", "JSON text.", (args) => jsonIn(textOf(args, "s")) !== undefined),
+    row("json(s)", "bool", "Whether it is JSON text.", (args) => jsonIn(textOf(args, "s")) !== undefined),
   ],
 };
 

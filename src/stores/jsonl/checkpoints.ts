@@ -65,7 +65,7 @@ function checkpointOf(line: string, path: string, where: string): Checkpoint {
   } catch {
     // Told below, with its line.
   }
-  throw corrupt(path, `${where} is no checkpoint.`);
+  throw corrupt(path, `${where} is not a checkpoint.`);
 }
 
 /** The last bytes of the file, or all of it. */

@@ -184,5 +184,5 @@ function openEvents(threads: string, session: SessionId, flags: "r" | "r+"): Ope
 }
 
 function tornTail(path: string, bytes: number): string {
-  return `${path} ended in the middle of a write; ${bytes} bytes that were never acknowledged were cut off`;
+  return `${path} ended in the middle of a write; Harness removed the last ${bytes} bytes, which it had never acknowledged`;
 }

@@ -100,7 +100,7 @@ function checkIdentity(db: SqliteDatabase, path: string, key: MachineKey): void 
   } catch (error) {
     if (errnoOf(error) !== "SQLITE_NOTADB") throw error;
     refuseForeign(path);
-    const detail = `The session log ${path} does not open with the key from ${key.source}: the key is another one than it was written with, or the start of the file is damaged. It was not changed.`;
+    const detail = `The session log ${path} does not open with the key from ${key.source}: it was written with another key, or the start of the file is damaged. Harness did not change it.`;
     throw new ReasonError("KeyInvalid", { detail }, { cause: error });
   }
   if (application !== APPLICATION_ID) throw unusable(path, "it belongs to another program");
@@ -114,7 +114,7 @@ export function isDamage(error: unknown): boolean {
 
 export function damaged(path: string, cause: unknown): ReasonError {
   const why = messageOf(cause);
-  const detail = `${why}. Nothing was changed. Run harness sessions doctor, and restore the file from a backup.`;
+  const detail = `${why}. Harness did not change it. Run harness sessions doctor, and restore the file from a backup.`;
   return new ReasonError("LogCorrupt", { path, detail }, { cause });
 }
 
@@ -219,12 +219,12 @@ function pendingMigrations(db: SqliteDatabase, path: string): readonly Migration
   if (newest > known) {
     throw unusable(
       path,
-      `its schema is version ${newest}, this program knows ${known}; use a newer version of harness`,
+      `its schema has version ${newest}, but this version of Harness only knows ${known}; use a newer version`,
     );
   }
   for (const { version, sha256 } of migrations) {
     if (version <= newest && applied.get(version) !== sha256) {
-      throw unusable(path, `its schema version ${version} is not the one this program made`);
+      throw unusable(path, `its schema version ${version} is not the one that Harness created`);
     }
   }
   return migrations.filter((migration) => migration.version > newest);
@@ -237,7 +237,7 @@ function readLedger(db: SqliteDatabase): { version: number; sha256: string }[] {
 }
 
 function unusable(path: string, why: string): ReasonError {
-  const detail = `The session log ${path} cannot be used: ${why}. It was not changed; move it away to start a new one.`;
+  const detail = `The session log ${path} cannot be used: ${why}. Harness did not change it. To start a new log, move the file away.`;
   return new ReasonError("ConfigInvalid", { detail });
 }
 

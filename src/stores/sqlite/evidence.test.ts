@@ -180,10 +180,10 @@ describe("sessions that come in whole", () => {
       [lines.with(seal, (lines[seal] ?? "").replace('"signature":"', '"signature":"x')), `line ${seal + 1}: it is no`],
       [
         lines.with(seal, lines[seal + 1] ?? "").with(seal + 1, lines[seal] ?? ""),
-        `line ${seal + 2}: it stands between events`,
+        `line ${seal + 2}: it is between events`,
       ],
       [lines.with(head, flip(lines[head])), `line ${head + 1}: the head does not follow`],
-      [[...lines, lines[head] ?? ""], `line ${head + 2}: there is something behind`],
+      [[...lines, lines[head] ?? ""], `line ${head + 2}: there are lines after`],
     ] as const) {
       await expect(importSession(target, given(changed))).rejects.toMatchObject({
         reason: "UsageInvalid",

@@ -62,9 +62,9 @@ export function readSnapshot(
   const row = findSnapshot(statement, key);
   if (row === undefined) return undefined;
   const { format, event, pieces, digest } = row;
-  if (row.expired_to !== expiredOf(statement, key)) return { problem: "the log has lost content since" };
+  if (row.expired_to !== expiredOf(statement, key)) return { problem: "content of the log has expired since then" };
   if (chainHashAt(statement, key, event)?.equals(row.hash) !== true) {
-    return { problem: `it was made of another log than this one (event ${event})` };
+    return { problem: `it was made from another log (event ${event})` };
   }
   return {
     format,
@@ -107,7 +107,7 @@ function* readPieces(statement: Statements, key: number, pieces: number, last: B
     const row = select.get(key, number) as { digest: Buffer; body: Buffer } | undefined;
     if (row === undefined) throw new Error(`piece ${number} of ${pieces} is missing`);
     digest = pieceDigest(digest, row.body);
-    if (!digest.equals(row.digest)) throw new Error(`piece ${number} of ${pieces} is not as it was written`);
+    if (!digest.equals(row.digest)) throw new Error(`piece ${number} of ${pieces} was changed`);
     yield row.body.toString("utf8");
   }
   if (!digest.equals(last)) throw new Error("its pieces do not belong together");

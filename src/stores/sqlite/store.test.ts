@@ -142,7 +142,7 @@ describe("a file that cannot be used", () => {
     const db = openDatabase({ path, clock, key });
     db.exec("INSERT INTO schema_migrations VALUES (99, 'later', 'abc')");
     db.close();
-    await expectRefusal(/schema is version 99, this program knows \d+; use a newer version/);
+    await expectRefusal(/schema has version 99, but this version of Harness only knows \d+; use a newer version/);
   });
 
   it("is refused when its schema is not ours", async () => {
