@@ -1,4 +1,5 @@
-import { testGuide } from "../../fakes/guide-test.ts";
+/** A long page; `test/example-projects.test.ts` has the quick part. */
+import { testGuide } from "../fakes/guide-test.ts";
 
 testGuide("governed-agent", {
   minCommands: 11,
