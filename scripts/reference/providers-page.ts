@@ -80,8 +80,8 @@ export function providersPage(): string {
       "time to begin an answer. Then the next model is asked. The last model gets all the remaining time, and an answer " +
       "that has begun is not cut off. So with the defaults and one fallback, a silent model has 150 s; for more, raise " +
       "`step_s`. A local model that loads for more than a minute before it answers needs a larger `headers_s`.",
-    "While the model is silent, `ModelWaiting` says so after 10 s and then every 15 s: a line on the terminal, an event everywhere else. A " +
-      "`Retry-After` that is longer than 60 s, or than the rest of the step, ends the wait at once: the message says how long " +
+    "While the model is silent, `ModelWaiting` says so after 10 s and then every 15 s: a line on the terminal, an event everywhere else. Harness " +
+      "does not wait for a `Retry-After` longer than 60 s or than the rest of the step: the message says how long " +
       "the vendor asked for. A cancel takes effect in every phase at once.",
     "`scripted:<name>` is a scenario that ships with the program, `scripted:<file.yaml>` is your own: " +
       "[scenarios.md](scenarios.md).",
