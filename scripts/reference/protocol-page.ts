@@ -38,22 +38,22 @@ export function protocolPage(): string {
     `Version ${PROTOCOL_VERSION}. Clients send commands and receive events. Clients live in the same process (the ` +
       "command line, an embedding program) or on the other side of [HTTP](http.md); `--json` prints the events as JSON lines. The package has " +
       "the same as a JSON Schema, `harness-runtime/protocol.schema.json`.",
-    "Objects may carry more fields than are listed. Unknown ones have no effect; those that begin with `x_` are kept. " +
-      "`POST /v1/sessions` names the ones that it ignored in `ignored_fields`: a client cannot set the sandbox or what is approved.",
+    "Objects may have more fields than are listed. Unknown fields have no effect; fields that begin with `x_` are kept. " +
+      "`POST /v1/sessions` lists the fields that it ignored in `ignored_fields`: a client cannot set the sandbox or approvals.",
     "## Ids",
     table(
       ["id", "names"],
       idKinds.map(({ kind, meaning }) => [`\`${kind.prefix}_<ULID>\``, meaning]),
     ),
-    "A ULID is 26 characters of Crockford base 32; ids of one kind sort in the order in which they were made.",
+    "A ULID is 26 characters of Crockford base 32; ids of one kind sort by creation time.",
     "## Envelope",
-    "The one form of an event, in the log and on every output.",
+    "Every event has this form, in the log and on every output.",
     fieldTable(schemaOf("envelope"), []),
     "## Commands",
-    "Every command has `kind`, its name. A refused command is answered with a reason; nothing has happened then.",
-    "Each is sent as it is in the same process and over web sockets, and where the table says on the others. Commands of a connection for the " +
-      "same session are carried out in their order; those marked *at once* wait for none, because others may wait for them. " +
-      "The names for MCP are those that its server will have.",
+    "Every command has `kind`, its name. A refused command gets a reason as its answer and has no effect.",
+    "In the same process and over web sockets, a command is sent as it is. The table shows its place on the other wires. Commands of a " +
+      "connection for the same session are executed in order. Commands marked *at once* wait for no other, because others may wait for them. " +
+      "The MCP names are those that the MCP server will use.",
     commandTable(),
     ...commandKinds.flatMap((kind) => [
       ...entry("command", ["kind"])(kind),
@@ -62,21 +62,21 @@ export function protocolPage(): string {
     "## Events",
     "The payload by `kind`. `step` counts the model calls of a turn from 1, `block` the content blocks of a response from 0.",
     ...published.flatMap(entry("event", [])),
-    `Told to one client on its stream and never in the log: ${list(streamEvents)}.`,
+    `Sent to one client on its stream and never stored in the log: ${list(streamEvents)}.`,
     "### Reserved events",
-    `Declared, and not published by this version: ${list(reservedEvents)}. Their payloads are in the JSON Schema.`,
+    `Declared, but not published by this version: ${list(reservedEvents)}. Their payloads are in the JSON Schema.`,
     "## Content blocks",
     "A client may send `text` and `image`; a tool result holds the same two.",
     ...Object.keys(contentBlocks).flatMap(entry("block", ["type"])),
     "## Reasons",
-    "Why something was refused or failed. The code is stable, the text is for people; `<name>` is filled in. The numbers are " +
-      "the HTTP status, the JSON-RPC code and the exit code that the reason stands for.",
+    "A reason says why something was refused or failed. The code is stable, the text is for people; `<name>` is filled in. The numbers are " +
+      "the reason's HTTP status, JSON-RPC code and exit code.",
     reasonTable(given),
     "### Reserved reasons",
-    "In the table, and not given by this version.",
+    "These reasons are in the table, but this version does not use them.",
     reasonTable(reservedReasons),
     "## Handshake",
-    "What a server tells about itself before the first command. Clients in the same process need none.",
+    "A server describes itself before the first command. Clients in the same process need no handshake.",
     fieldTable(schemaOf("handshake"), []),
     `Features of every server: ${list(buildHandshake().features)}. A wire adds its own: ${list(HTTP_FEATURES)} over HTTP, \`rpc\` over ` +
       "JSON-RPC, `inproc` in the same process.",

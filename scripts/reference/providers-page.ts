@@ -32,21 +32,21 @@ export function providersPage(): string {
         code(baseUrl),
         code(baseUrlVariable),
         auth === "bearer" ? "`authorization: Bearer`" : "`x-api-key`",
-        catalogPath === undefined ? "no; a list comes with the program" : "yes",
+        catalogPath === undefined ? "no; the program has a list" : "yes",
       ]),
     ),
     "`custom` is any server that speaks one of the two families; `family` in the configuration says which (default `openai`). " +
       "It and `ollama` send a key only when `api_key_env` names a variable.",
     "## Time limits",
     "Every limit is a key of `timeouts` in the table of a model, in [config.toml](configuration.md#model-table) and in " +
-      "[harness.md](artifacts.md#timeouts). They hold whether the program or the credential helper sends the request.",
+      "[harness.md](artifacts.md#timeouts). They apply whether the program or the credential helper sends the request.",
     table(
-      ["key", "default", "what it limits", "when it is over"],
+      ["key", "default", "what it limits", "when it is exceeded"],
       [
         [
           "`headers_s`",
           seconds(defaultTimeouts.headersMs),
-          "From the start of an attempt to the response headers: the way to the key, connecting, sending, waiting.",
+          "From the start of an attempt to the response headers: reaching the credential helper, connecting, sending, waiting.",
           "`ProviderTimeout`, then the usual retries",
         ],
         [
@@ -65,25 +65,25 @@ export function providersPage(): string {
           "`step_s`",
           seconds(defaultTimeouts.stepMs),
           "All attempts of a step together: retries, fallbacks, waits for a `Retry-After` and for a rate limit.",
-          "the turn ends with the reason of what it waited for",
+          "the turn ends with the reason of whatever it was waiting for",
         ],
       ],
     ),
-    "Keep-alives are signs of life and nothing more. A comment, a ping or an empty delta ends a silence (`chunk_s`), because vendors " +
-      "send them while a model thinks. It is not a first token, and it does not stop the budget of the step: a stream of keep-alives " +
+    "Keep-alives only show that the vendor is still there. A comment, a ping or an empty delta ends a silence (`chunk_s`), because vendors " +
+      "send them while a model thinks. A keep-alive is not a first token, and the step budget keeps running: a stream of keep-alives " +
       "ends with `step_s`.",
-    "Time in which the answer flows is not paid from `step_s`, so that a long answer is not cut off. An answer flows while its pieces " +
-      "come closer together than a fifteenth of `chunk_s` (2 s by default); a slower drip is paid in full. After an hour of flowing the " +
-      "budget runs all the same.",
+    "Time in which the answer flows does not count against `step_s`, so that a long answer is not cut off. An answer flows while its pieces " +
+      "arrive less than a fifteenth of `chunk_s` apart (2 s by default); a slower stream counts in full. After an hour of flow the " +
+      "budget runs anyway.",
     "The model that is asked first sets `step_s`; each model has its own other limits. While fallbacks are left, a model that stays " +
-      "silent does not use up the step: with `n` models left, this one among them, it and its retries have an `n`th of the time that " +
-      "is left to begin an answer. After that the next model is asked. The last model has all the time that is left, and an answer " +
-      "that has begun is not cut off. So with the defaults and one fallback, a silent model is left after 150 s; for more, raise " +
+      "silent does not use up the step. With `n` models left, including this one, the model and its retries get an `n`th of the remaining " +
+      "time to begin an answer. Then the next model is asked. The last model gets all the remaining time, and an answer " +
+      "that has begun is not cut off. So with the defaults and one fallback, a silent model has 150 s; for more, raise " +
       "`step_s`. A local model that loads for more than a minute before it answers needs a larger `headers_s`.",
-    "While nothing comes, `ModelWaiting` says so after 10 s and then every 15 s: a line on the terminal, an event everywhere else. A " +
-      "vendor that asks for a longer `Retry-After` than 60 s, or than is left of the step, is not waited for: the message says how long " +
-      "it asked. A cancel takes effect in every phase at once.",
-    "`scripted:<name>` is a scenario that ships with the program, `scripted:<file.yaml>` one of your own: " +
+    "While the model is silent, `ModelWaiting` says so after 10 s and then every 15 s: a line on the terminal, an event everywhere else. Harness " +
+      "does not wait for a `Retry-After` longer than 60 s or than the rest of the step: the message says how long " +
+      "the vendor asked for. A cancel takes effect in every phase at once.",
+    "`scripted:<name>` is a scenario that ships with the program, `scripted:<file.yaml>` is your own: " +
       "[scenarios.md](scenarios.md).",
   ]);
 }

@@ -23,36 +23,36 @@ export function redactionPage(): string {
   return page([
     "# Redaction",
     GENERATED,
-    "A secret is replaced by `«redacted:KIND»`. The same text always gives the same result, and redacting it again changes " +
-      "nothing. `harness redact` shows what it does: [cli.md](cli.md#harness-redact).",
+    "Redaction replaces a secret with `«redacted:KIND»`. The same text always gives the same result, and redacting it again changes " +
+      "nothing. `harness redact` lets you try it: [cli.md](cli.md#harness-redact).",
     "## How a secret is told",
-    "One pass over the text looks for keywords; where one is found, its rules are tried. Their patterns are matched from left to " +
-      "right and never go back, so that the time grows with the text alone. What was found must then bear it out: by its entropy, " +
-      "by the name or the word beside it, by its check digits. Placeholders (`xxxx`, `your-key-here`), references (`$VAR`, `<token>`, " +
-      "`op://…`, paths), expressions of code, hashes, UUIDs and our own ids stay.",
+    "One pass over the text looks for keywords. At each keyword redaction tries the keyword's rules. Their patterns match from left to " +
+      "right and never backtrack, so the time grows only with the text. A match must then be confirmed: by its entropy, by the name or " +
+      "word beside it, or by its check digits. Placeholders (`xxxx`, `your-key-here`), references (`$VAR`, `<token>`, `op://…`, paths), " +
+      "expressions of code, hashes, UUIDs and our own ids stay.",
     "Besides the table:",
     [
       "- **Known secrets**: values of the environment and of the credential store, also as base64 at any alignment, base64url, hex, " +
-        "URL-encoded, JSON-escaped, and line by line. Redaction also finds what dumps and folds make of them: reversed, in base32, in " +
-        "hex, octal or decimal numbers, in other case, wrapped at any width, with anything but letters and digits between the " +
-        "characters, with sequences for terminals among them (colours, links), and in the columns of `od`, `xxd` and `hexdump`. A form of fewer than 12 letters and digits is not looked for " +
-        "this way. Values under 8 characters or with fewer than 4 different ones are not looked " +
-        "for, because that would destroy ordinary text; `status()` says how many those are.",
-      "- **User patterns**: RE2 syntax, linear time, at most 100 of at most 1,000 characters; a match of up to 256 characters is found " +
-        "for certain. Together they have 250 ms for one text; beyond that the text is refused.",
+        "URL-encoded, JSON-escaped, and line by line. Redaction also finds the forms that dumps and folds give them: reversed, in base32, " +
+        "in hex, octal or decimal numbers, in other case, wrapped at any width, with anything but letters and digits between the " +
+        "characters, with terminal sequences among them (colours, links), and in the columns of `od`, `xxd` and `hexdump`. It does not " +
+        "search for these forms when they have fewer than 12 letters and digits. It does not search for values with fewer than 8 " +
+        "characters or fewer than 4 different ones, because that would destroy ordinary text; `status()` counts these values.",
+      "- **User patterns**: RE2 syntax, linear time, at most 100 of at most 1,000 characters; a match of up to 256 characters is always " +
+        "found. Together they have 250 ms for one text; beyond that the text is refused.",
       "- **JSON values**: every string and key; names of passwords, phrases and codes decide on the whole value.",
-      "- **Strings**: a text of up to 64 KiB is looked at again without the escapes of its strings, and of the strings in those, " +
-        "three deep: what is found in a file is found where the file stands in JSON.",
+      "- **Strings**: redaction reads a text of up to 64 KiB again without the escapes of its strings, and of the strings in those, three " +
+        "levels deep. So a secret that it finds in a file, it also finds when JSON contains the file.",
     ].join("\n"),
     "## Streams",
-    `What cannot be decided yet is held back: usually the last word, at most ${STREAM_WINDOW_CHARS} characters. A longer secret is ` +
-      "replaced when that is full, and its rest is swallowed. All pieces together give what the whole text would have given, but for secrets that touch each other without anything in between: a " +
-      "text of up to 64 KiB is looked at again where they do, a longer one or a stream is not. Nor is a stream " +
-      "looked at without its escapes; most notations are known with them as well. The first three letters or digits of a known key in " +
-      "the output of a dump or a fold hold nothing back. When no " +
-      "text comes for 50 ms, what only might begin a secret goes out; a secret that has begun to show stays. If a token shows by its " +
-      "form only behind its first part (the lines of a key whose first line is missing, for example), up to 20 characters of it can " +
-      "have gone out by then. With user patterns the last 256 characters are held back as well.",
+    `A stream holds back text that cannot be decided yet: usually the last word, at most ${STREAM_WINDOW_CHARS} characters. A longer ` +
+      "secret is replaced when the window is full, and its rest is dropped. All pieces together give the same result as the whole text, " +
+      "except for secrets that touch each other with nothing in between: a text of up to 64 KiB is read again there, a longer text or a " +
+      "stream is not. A stream is also not read without its escapes; most notations are known with them as well. The first three " +
+      "letters or digits of a known key in the output of a dump or a fold hold nothing back. When no text arrives for 50 ms, text that " +
+      "only might begin a secret goes out; a secret that has begun to show stays. Some tokens are recognisable only after their first " +
+      "part, for example the lines of a key whose first line is missing. Up to 20 characters of these can have gone out by then. With " +
+      "user patterns the last 256 characters are held back as well.",
     "## Counters",
     "An event in which secrets were replaced has `redaction` in its payload: `policy_version`, `redacted_count`, and `counts` by kind. " +
       "It counts the markers in the event, whichever step put them there. `GET /v1/health` has the same for everything since the " +
@@ -61,25 +61,25 @@ export function redactionPage(): string {
     "## When it fails",
     "If the table cannot be loaded, a rule fails, a user pattern is wrong or exceeds its budget, or a value is nested deeper than 256, " +
       "no text comes out: `RedactionFailed`.",
-    "Every name of a field or a vendor calls for a look at what is behind it. A long text that is made of little else, as no file is, is " +
-      "not read to its end: what is behind the last look that fits is withheld as `«redacted:unread»`. Texts of up to 32 KiB and " +
-      "streams are always read; a longer text has half a look of the cheapest kind for each character besides: five times what the " +
-      "densest of 161 MB of files of a system and its packages took, and as much as a list of keys takes that has nothing else. So 1 MB " +
-      "takes less than 100 ms, whatever it is.",
+    "Redaction looks at the text behind every name of a field or a vendor. A long text of little else, which no real file is, is not " +
+      "read to its end: the text behind the last look that fits is withheld as `«redacted:unread»`. Texts of up to 32 KiB and streams are " +
+      "always read. A longer text also gets half a look of the cheapest kind for each character. That is five times what the densest of " +
+      "161 MB of system and package files needed, and as much as a pure list of keys needs. So 1 MB takes less than 100 ms, whatever its " +
+      "content.",
     "## What it does not find",
     "- Secrets without a form, a telling name or a vendor's name beside them, unless they are known secrets.\n" +
-      '- Tokens that are URL-encoded in their middle, encoded otherwise (`\\u005f`, `&quot;`, UTF-16), or split by other text: line breaks, `"a" + "b"`, colours inside of them. Known secrets are found across line breaks, quotes and colours.\n' +
+      '- Tokens that are URL-encoded in their middle, encoded otherwise (`\\u005f`, `&quot;`, UTF-16), or split by other text: line breaks, `"a" + "b"`, colours inside them. Known secrets are found across line breaks, quotes and colours.\n' +
       "- Known secrets that two programs changed in a row (`xxd -p | rev`), or that were compressed, encrypted or shifted (`tr a-z b-za`).\n" +
-      "- Values that are words: behind `password` without quotes in YAML or code, and behind any other name, passphrases of several words without a digit, and passwords told in prose without a digit.\n" +
+      "- Values that are words: behind `password` without quotes in YAML or code, and behind any other name, passphrases of several words without a digit, and passwords in prose without a digit.\n" +
       "- Values whose name is not beside them: columns of a table or a CSV file, `value:` above its `name:`, entries of a YAML list below a name, all but the first of a list in brackets, the second and later lines of a value in quotes.\n" +
       "- Passwords with an unescaped `/`, `?` or `#` in a URL of the web; passwords that a program takes as a plain argument or from `echo … |`, unless its flag is known; lines out of the middle of a key, without its first and its last; card numbers of one or two different digits, IBANs in small letters.\n" +
-      "- Values of a Kubernetes `Secret` under names that tell nothing.",
+      "- Values of a Kubernetes `Secret` under meaningless names.",
     `## Kinds`,
     `${kinds.length} kinds. \`-\` in the name of a field stands for \`_\`, \`-\`, \`.\`, a space or nothing, and names may have more in front.`,
     ...Object.entries(ruleFamilies).flatMap(([family, rules]) => [
       `### ${family.charAt(0).toUpperCase()}${family.slice(1)}`,
       table(
-        ["kind", "told by"],
+        ["kind", "identified by"],
         rules.map((rule) => [`\`${rule.kind}\``, toldBy(rule)]),
       ),
     ]),
