@@ -112,6 +112,9 @@ const program = {
 /** The process that holds the keys: one small file, because every session with a key waits for its start. */
 export const credentialHelper = { ...input, input: { "credential-helper": "src/credential-helper.ts" }, output };
 
+/** The thread that checks arguments against schemas of MCP servers: one file that it can be started from. */
+const schemaWorker = { ...input, input: { "schema-worker": "src/mcp/schema-worker.ts" }, output };
+
 /** `harness-runtime/client` for pages: one file with nothing of Node in it. */
 const browserClient = {
   input: { "client-browser": "src/client/index.ts" },
@@ -120,4 +123,4 @@ const browserClient = {
   output: { ...output, codeSplitting: false },
 } satisfies RolldownOptions;
 
-export default [program, credentialHelper, browserClient];
+export default [program, credentialHelper, schemaWorker, browserClient];

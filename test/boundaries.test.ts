@@ -29,6 +29,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   logs: ["base", "world"],
   credentials: ["base", "world", "wire", "protocol", "engine"],
   redaction: ["base", "protocol", "engine"],
+  mcp: ["base", "world", "wire", "protocol", "engine", "artifacts"],
   cassette: ["base", "world", "protocol", "engine"],
   delegation: ["base", "protocol", "engine", "tools", "artifacts"],
   control: ["base", "protocol", "engine"],
@@ -97,7 +98,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 function parts(): string[] {
   const vocabulary = ["base", "world", "protocol", "engine", "artifacts"];
   const pluggedIn = ["context", "providers", "tools", "governance", "script", "redaction", "stores", "undo", "trust"];
-  return [...vocabulary, ...pluggedIn, "sandbox", "cassette", "credentials", "delegation"];
+  return [...vocabulary, ...pluggedIn, "sandbox", "cassette", "credentials", "delegation", "mcp"];
 }
 
 /** Folders whose code gets its effects handed in; `node:` modules that have effects are out of their reach. */
@@ -168,6 +169,17 @@ describe("packages", () => {
         .map((name) => `${path} imports ${name}`),
     );
     expect(undeclared).toEqual([]);
+  });
+
+  // Importing it takes 0.1 s and more: a session without a server never does.
+  test("of MCP are loaded by one folder, and only when they are needed", () => {
+    const loaded = productSources.flatMap(({ path, text }) =>
+      [...text.matchAll(/^import (?!type ).*"@modelcontextprotocol\/.*$/gm)].map(([line]) => `${path}: ${line}`),
+    );
+    const users = productSources.filter(({ imports }) =>
+      imports.some((name) => name.startsWith("@modelcontextprotocol/")),
+    );
+    expect([loaded, users.filter(({ folder }) => folder !== "mcp").map(({ path }) => path)]).toEqual([[], []]);
   });
 
   test("are pinned exactly", () => {

@@ -196,6 +196,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.mkdir fs.writeFile",
     why: "`harness init` and `scaffold`, which a person types.",
   },
+  "src/program/npx-package.ts": {
+    uses: "fs.rmSync fs.writeFileSync",
+    why: "`harness mcp add` with a package, which a person types: the folder in which npm installs it.",
+  },
   "src/program/policy-source.ts": {
     uses: "fs.mkdtempSync fs.rmSync",
     why: "The folder for a policy of a commit, while it is read.",
@@ -263,6 +267,14 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/logs/daily-files.ts": {
     uses: "fs.appendFileSync fs.renameSync fs.rmSync",
     why: "The program's own log, in the state folder.",
+  },
+  "src/mcp/schema-check.ts": {
+    uses: "node:worker_threads",
+    why: "Checks arguments against schemas of MCP servers in a thread that can be ended; it runs no code of theirs.",
+  },
+  "src/mcp/schema-worker.ts": {
+    uses: "node:worker_threads",
+    why: "That thread: receives values, posts what is wrong with them.",
   },
   "src/providers/http.ts": {
     uses: "node:http node:https",

@@ -100,12 +100,13 @@ describe("cli.md", () => {
     audit: ["verify", "anchor", "network", "key"],
     creds: ["add", "list", "delete", "test"],
     daemon: ["run", "start", "stop", "status", "restart"],
+    mcp: ["list", "test", "tools", "add", "remove"],
     policy: ["diff", "suggest"],
     token: ["mint", "list", "revoke", "check"],
   };
   const belowOthers = Object.entries(below).flatMap(([group, names]) => names.map((name) => [group, name]));
 
-  test("has every command below audit, creds, daemon, policy and token, and its flags", async () => {
+  test("has every command below audit, creds, daemon, mcp, policy and token, and its flags", async () => {
     for (const command of belowOthers) {
       expect(page).toContain(`### harness ${command.join(" ")}\n`);
       const flags = [...(await help(command)).matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)];
@@ -123,7 +124,7 @@ describe("cli.md", () => {
 });
 
 test("every command below another, and every first flag, that a message or a document names is there", async () => {
-  const groups = ["audit", "creds", "daemon", "policy", "sandbox", "sessions", "token"];
+  const groups = ["audit", "creds", "daemon", "mcp", "policy", "sandbox", "sessions", "token"];
   const commands = new Set([...(await help([])).matchAll(/^ {2}([a-z-]+) [[<]/gm)].map(([, name = ""]) => name));
   const named = new Map<string, string>();
   for (const path of [...documents(), ...sources()]) {

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createUlidFactory } from "#base";
+import { createUlidFactory, noServers } from "#base";
 import type { ModelEvent } from "#engine";
 import { createIdMint, type Message, type ToolResultBlock, type ToolUseBlock } from "#protocol";
 import { createBuiltinTools } from "#tools";
@@ -58,6 +58,7 @@ async function run({ id, name, input }: ToolUseBlock): Promise<ToolResultBlock> 
     files: createWorkspaceFiles(workspace),
     processes: createProcesses({ root: workspace, env: process.env }),
     web: createPublicWeb(),
+    servers: noServers,
   };
   const context = { session: ids.session(), turn: ids.turn(), callId: id, signal, ports };
   const asking = {

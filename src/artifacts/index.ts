@@ -3,6 +3,7 @@
 export { DEFAULT_VERIFY_RETRIES } from "./agent-table.ts";
 export { applyProject } from "./apply-project.ts";
 export { artifactTables } from "./artifact-tables.ts";
+export { changeServers, type ServerChange } from "./change-servers.ts";
 export { adminKeys } from "./config-table.ts";
 export { contextTexts } from "./context-texts.ts";
 export { domainLists } from "./domain-lists.ts";
@@ -14,6 +15,7 @@ export { readFileContent } from "./file-content.ts";
 export { splitFrontmatter } from "./frontmatter.ts";
 export { canonicalEvent, hookEventAliases, hookEvents, hookPayloads } from "./hook-events.ts";
 export { inHookOrder, withAddedHooks } from "./hook-order.ts";
+export type { McpConnection, McpServer } from "./mcp-server.ts";
 export { globFault, globMatches } from "./name-glob.ts";
 export { isBareProject, rootTools, type ToolGroups } from "./offered-tools.ts";
 export type * from "./project.ts";

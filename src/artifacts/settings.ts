@@ -1,4 +1,5 @@
 /** What can be configured, with its defaults: the merged result of user configuration, project, environment and flags. */
+import type { McpServer } from "./mcp-server.ts";
 import type { ProjectConfig } from "./project.ts";
 
 export interface RetrySettings {
@@ -146,6 +147,7 @@ export interface Settings {
   /** How long a command may take that nobody was asked about. */
   readonly readerTimeoutMs?: number;
   readonly network?: NetworkSettings;
+  readonly mcpServers: readonly McpServer[];
   readonly retention: RetentionSettings;
   /** `keychain`: the newest head of the log is kept in the keychain of the system as well. */
   readonly audit: { readonly keychain: boolean };
@@ -177,6 +179,7 @@ export const defaultDaemonSettings: DaemonSettings = {
 
 export const defaultSettings: Settings = {
   models: [],
+  mcpServers: [],
   permissions: [],
   labelRules: [],
   strictPermissions: false,

@@ -13,6 +13,7 @@ describe("config.toml", () => {
       warnings: [],
       settings: {
         models: [],
+        mcpServers: [],
         permissions: [],
         labelRules: [],
         strictPermissions: false,
@@ -31,6 +32,14 @@ describe("config.toml", () => {
         budgets: {},
       },
     });
+  });
+
+  test.each([
+    ['[mcp_servers.restart]\ncommand = "x"', '"restart" does not fit here'],
+    ["[mcp_servers.a]\nargs = []", '"command" is missing'],
+    ['[mcp_servers.a]\ncommand = "x"\nnetwork = "all"', "network"],
+  ])("an MCP server that is wrong says so: %j", async (text, told) => {
+    await expect(load(text)).rejects.toThrow(told);
   });
 
   test("every key arrives where it belongs", async () => {
@@ -103,6 +112,19 @@ path = "/opt/guard.mjs"
 sha256 = "${"AB".repeat(32)}"
 [plugins.other-one]
 path = "/opt/other.mjs"
+[mcp_servers.notes]
+command = "notes"
+args = ["--all"]
+env_vars = ["NOTES_KEY"]
+network = ["notes.example"]
+discovery = "lazy"
+disabled_tools = ["erase"]
+read_only_tools = ["find"]
+[mcp_servers.notes.env]
+LEVEL = "2"
+[mcp_servers.idle]
+command = "idle"
+enabled = false
 `);
     expect(warnings).toEqual([]);
     expect(settings).toEqual({
@@ -152,6 +174,25 @@ path = "/opt/other.mjs"
       sandboxPaths: ["/srv/sdk"],
       readerTimeoutMs: 20_000,
       network: { allowedDomains: ["api.example.com", "*.example.org", "127.0.0.1"] },
+      mcpServers: [
+        {
+          name: "notes",
+          connection: {
+            kind: "stdio",
+            command: "notes",
+            args: ["--all"],
+            env: { LEVEL: "2" },
+            envVars: ["NOTES_KEY"],
+            network: ["notes.example"],
+            paths: [],
+          },
+          startupTimeoutMs: 0,
+          toolTimeoutMs: 60_000,
+          discovery: "lazy",
+          disabledTools: ["erase"],
+          readOnlyTools: ["find"],
+        },
+      ],
       systemPrompt: "Be brief.",
     });
   });

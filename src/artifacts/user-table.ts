@@ -1,6 +1,7 @@
 /** `config.toml`: the tables of the user's own configuration, and what the program makes of them. */
 import { defined, isDomainEntry } from "#base";
 import { budgetsType } from "./limits-table.ts";
+import { mcpServersType } from "./mcp-table.ts";
 import { MAX_MODELS } from "./model-table.ts";
 import { pluginsType } from "./plugin-table.ts";
 import {
@@ -338,6 +339,11 @@ export const userTable = defineTable({
       meaning: "The time limit in seconds for a command that runs without approval.",
     },
     network: { type: network, meaning: "Which hosts commands and `web.fetch` may connect to." },
+    mcp_servers: {
+      type: mcpServersType,
+      default: "none",
+      meaning: "MCP servers by name. The agent can call their tools.",
+    },
     tools: { type: tools, meaning: "How Harness runs the tool calls of one response." },
     budgets: { type: budgetsType, default: "none", meaning: "Limits on cost, tokens, steps, calls and time." },
     prices: { type: byName(priceType, "model"), default: "built in", meaning: "What models cost." },
@@ -359,6 +365,7 @@ export function toSettings(values: ValuesOf<typeof userTable.fields>): Settings 
     permissions: values.permissions?.permissions ?? [],
     labelRules: values.permissions?.labelRules ?? [],
     strictPermissions: values.permissions?.strict ?? defaultSettings.strictPermissions,
+    mcpServers: values.mcp_servers ?? [],
     prices: values.prices ?? {},
     rateLimits: values.rate_limits ?? defaultSettings.rateLimits,
     tools: values.tools ?? defaultSettings.tools,

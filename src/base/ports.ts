@@ -64,6 +64,12 @@ export interface FilePort {
  */
 export type Confinement = "reader" | "workspace" | "outside";
 
+/** Written to a program that has ended, a line is lost. */
+export interface ProcessInput {
+  write(text: string): void;
+  end(): void;
+}
+
 export interface ProcessSpec {
   readonly file: string;
   readonly args: readonly string[];
@@ -72,6 +78,8 @@ export interface ProcessSpec {
   /** Added to the allowlisted environment. */
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  /** Instead of `stdin`, for a program that is spoken to while it runs. Called once, when it has started. */
+  readonly onStdin?: (stdin: ProcessInput) => void;
   readonly timeoutMs: number;
   /** What holds it. The gate sets it from who allowed the call; a tool has no say in it. Absent: `reader`. */
   readonly confinement?: Confinement;
@@ -157,11 +165,45 @@ export interface WebPort {
   post(request: WebPost, signal: AbortSignal): Promise<WebResponse>;
 }
 
+export interface ServerCall {
+  readonly server: string;
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly timeoutMs: number;
+  readonly onProgress?: (text: string) => void;
+}
+
+/** What a server answered, as JSON, at most as long as the program allows. */
+export interface ServerAnswer {
+  readonly content: readonly Readonly<Record<string, unknown>>[];
+  readonly structured?: unknown;
+  readonly isError: boolean;
+}
+
+/** The name under which rules, hooks, logs and receipts know a tool of a server. Never taken apart again. */
+export function serverToolName(server: string, tool: string): string {
+  return `mcp.${server}.${tool}`;
+}
+
+/** MCP servers of the session. */
+export interface ServerPort {
+  /** Rejects with an `EffectError` (`ServerUnavailable`, `TooLarge`, `Timeout`, `Cancelled`); a tool that failed is an answer. */
+  call(call: ServerCall, signal: AbortSignal): Promise<ServerAnswer>;
+}
+
+/** Of a session that has none. */
+export const noServers: ServerPort = {
+  async call({ server }) {
+    throw new EffectError("ServerUnavailable", `there is no MCP server ${server} in this session`);
+  },
+};
+
 /** What a tool may touch, bound to one workspace. */
 export interface EffectPorts {
   readonly files: FilePort;
   readonly processes: ProcessPort;
   readonly web: WebPort;
+  readonly servers: ServerPort;
 }
 
 export type EffectReason =
@@ -176,6 +218,7 @@ export type EffectReason =
   | "DiskFull"
   | "SpawnFailed"
   | "SandboxUnavailable"
+  | "ServerUnavailable"
   | "InvalidUrl"
   | "AddressRefused"
   | "SandboxRefused"

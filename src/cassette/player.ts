@@ -356,6 +356,8 @@ function describe(of: EntryOf<"ask">["of"]): string {
       return "command";
     case "web":
       return "web request";
+    case "server":
+      return "call of a server";
     case "kept-rule":
       return "the rule that was kept";
     case "sandbox":

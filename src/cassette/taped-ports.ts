@@ -10,6 +10,8 @@ import {
   type ProcessExit,
   type ProcessPort,
   type ProgramFacts,
+  type ServerAnswer,
+  type ServerPort,
   type WebPort,
   type WebRequest,
   type WebResponse,
@@ -34,6 +36,7 @@ export function tapedPorts({ tape, session, root, ports, changes, allowed }: Tap
     files: tapedFiles(tape, root, ports.files),
     processes: tapedProcesses(tape, session, ports.processes, changes),
     web: tapedWeb(tape, session, ports.web, allowed),
+    servers: tapedServers(tape, session, ports.servers),
   };
 }
 
@@ -138,6 +141,19 @@ function tapedWeb(tape: Tape, session: string, web: WebPort, allowed: TapedPorts
   return {
     get: (request, signal) => ask("GET", request, (onHop) => web.get({ ...request, onHop }, signal)),
     post: (request, signal) => ask("POST", request, (onHop) => web.post({ ...request, onHop }, signal)),
+  };
+}
+
+function tapedServers(tape: Tape, session: string, servers: ServerPort): ServerPort {
+  return {
+    call: ({ onProgress, ...request }, signal) =>
+      tape.exchange<string, ServerAnswer>({
+        of: "server",
+        session,
+        request,
+        hear: (text) => onProgress?.(text),
+        live: (say) => servers.call({ ...request, onProgress: (text) => void say(text) }, signal),
+      }),
   };
 }
 

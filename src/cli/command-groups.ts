@@ -6,7 +6,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   "Sessions:": ["sessions", "undo", "redo", "cost", "explain", "context"],
   "Projects:": ["init", "scaffold", "validate", "inspect", "tools", "hooks", "agents", "artifacts", "eval", "starlark"],
   "Security:": ["ack", "verify-ack", "policy", "audit", "redact", "sandbox", "creds", "token", "plugins"],
-  "This installation:": ["models", "doctor", "verify", "debug", "conformance", "version"],
+  "This installation:": ["models", "mcp", "doctor", "verify", "debug", "conformance", "version"],
 };
 
 export function groupCommands(program: Command): void {

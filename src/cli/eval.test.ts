@@ -107,7 +107,9 @@ describe("a suite", () => {
     const { code, out } = await cli.run("eval", "--dry-run");
     expect(code).toBe(0);
     expect(out).toContain("good · evals/testdata/01_good.yaml · 1 turn, 2 assertions · scripted\n");
-    expect(out).toContain("live · evals/testdata/02_live.yaml · 1 turn, 1 assertion · would not run: the case has no cassette");
+    expect(out).toContain(
+      "live · evals/testdata/02_live.yaml · 1 turn, 1 assertion · would not run: the case has no cassette",
+    );
   });
 
   test("--repeat runs each case so often, and all have to pass", async () => {

@@ -24,7 +24,7 @@ export function createOutward(
     readonly credentials?: Pick<CliPorts["credentials"], "onSecret"> & Partial<Pick<CliPorts["credentials"], "told">>;
   },
 ): Outward {
-  let settings: Pick<Settings, "redaction" | "models"> | undefined;
+  let settings: Pick<Settings, "redaction" | "models" | "mcpServers"> | undefined;
   let loaded: Promise<OutwardRedactor> | undefined;
 
   async function make(given: typeof settings): Promise<OutwardRedactor> {
@@ -33,7 +33,7 @@ export function createOutward(
     return createOutwardRedactor({ settings: used, env, clock, ...defined({ credentials }) });
   }
 
-  async function ownSettings(): Promise<Pick<Settings, "redaction" | "models">> {
+  async function ownSettings(): Promise<Pick<Settings, "redaction" | "models" | "mcpServers">> {
     const { loadConfig } = await import("#program/user-config-file");
     return (await loadConfig(ports, undefined)).settings;
   }

@@ -22,6 +22,7 @@ import {
   positiveInteger,
   sandboxOption,
 } from "./flags.ts";
+import { addMcpCommands } from "./mcp-commands.ts";
 import { createOutward } from "./outward.ts";
 import { addPolicyCommands } from "./policy-commands.ts";
 import { addProjectCommands } from "./project-commands.ts";
@@ -210,6 +211,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
     });
 
   addCareCommands(program, ports, exit);
+  addMcpCommands(program, ports, exit);
   addProjectCommands(program, ports, exit);
   addEvalCommand(program, ports, exit);
   addDaemonCommands(program, ports, exit);

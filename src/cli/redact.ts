@@ -30,7 +30,7 @@ export async function redactCommand(ports: CliPorts, flags: RedactFlags): Promis
   const { patterns, disabledKinds } = settings.redaction;
   const redaction = { patterns: [...patterns, ...more], disabledKinds };
   const redactor = await assembleRedactor({
-    settings: { redaction, models: settings.models },
+    settings: { ...settings, redaction },
     env,
     clock,
     credentials,

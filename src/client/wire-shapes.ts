@@ -68,7 +68,8 @@ function isSlashCommand(value: unknown): value is SlashCommand {
   if (!isRecord(value)) return false;
   const { namespace, name, description, args_schema: schema } = value;
   const isNamed = [namespace, name, description].every((text) => typeof text === "string");
-  return isNamed && isRecord(schema) && isRecord(schema.properties) && Array.isArray(schema.required);
+  if (!isNamed || !isRecord(schema) || !isRecord(schema.properties)) return false;
+  return Object.values(schema.properties).every(isRecord) && Array.isArray(schema.required);
 }
 
 /** What a command came to. The parsers of the protocol are loaded when the first reply is there. */

@@ -1,5 +1,5 @@
 /** Request middleware: the conversation so far and the tools that may be called, as the session has them. */
-import type { RequestMiddleware } from "#engine";
+import type { RequestMiddleware, Tool } from "#engine";
 import type { Message } from "#protocol";
 
 export interface HistoryOptions {
@@ -10,7 +10,11 @@ export interface HistoryOptions {
 export function createHistory({ maxTurns }: HistoryOptions = {}): RequestMiddleware {
   return (call, next) => {
     const { request, history, tools, session } = call;
-    const schemas = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
+    const schemas = offeredTools(tools, history).map(({ name, description, parameters }) => ({
+      name,
+      description,
+      parameters,
+    }));
     return next({
       ...call,
       request: {
@@ -21,6 +25,14 @@ export function createHistory({ maxTurns }: HistoryOptions = {}): RequestMiddlew
       },
     });
   };
+}
+
+/** A deferred tool is sent once the conversation has called it. */
+function offeredTools(tools: readonly Tool[], history: readonly Message[]): readonly Tool[] {
+  if (!tools.some(({ deferred }) => deferred)) return tools;
+  const called = new Set<string>();
+  for (const { content } of history) for (const block of content) if (block.type === "tool_use") called.add(block.name);
+  return tools.filter(({ name, deferred }) => !deferred || called.has(name));
 }
 
 /** Begins where a turn begins: with something that a person said and not with the result of a call. */

@@ -63,6 +63,12 @@ export async function httpBackend(
     subsystems: () => subsystemsOf(harness, settings, seen),
     version: build.version,
     tools: () => harness.tools(),
+    servers: () =>
+      harness
+        .servers()
+        .map(({ lastError, protocolVersion, ...state }) =>
+          redactor.value({ ...state, ...defined({ last_error: lastError, protocol_version: protocolVersion }) }),
+        ),
     slashCommands: () => harness.slashCommands().map((command) => ({ ...command })),
     providers: () =>
       vendors.map((vendor) => ({

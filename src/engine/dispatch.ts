@@ -139,7 +139,8 @@ function prepare(requested: RequestedCall, { tools, hidden }: DispatchInput): Pr
     return { requested, shown: parsed.value, refused: refusal("denied", "PolicyDenied", text), policy: why };
   }
   if (tool === undefined) {
-    const known = tools.map((candidate) => candidate.name).join(", ");
+    const offered = tools.filter((candidate) => candidate.deferred !== true);
+    const known = offered.map((candidate) => candidate.name).join(", ");
     const text = reasonText("UnknownTool", { tool: requested.name, known });
     return { requested, shown: parsed.value, refused: refusal("error", "UnknownTool", text) };
   }

@@ -63,8 +63,8 @@ export interface Ticket {
 }
 
 export interface EffectNote {
-  readonly port: "process" | "write" | "move" | "remove" | "connect";
-  /** A path, a program, a host. */
+  readonly port: "process" | "write" | "move" | "remove" | "connect" | "server";
+  /** A path, a program, a host, a tool of a server. */
   readonly target: string;
 }
 

@@ -49,6 +49,13 @@ export interface Tool {
   readonly description: string;
   /** JSON Schema of an object; arguments are validated against it before `run`. */
   readonly parameters: Readonly<Record<string, unknown>>;
+  /**
+   * For a schema that somebody else wrote: checks arguments in the place of the chain, within limits of its own. Resolves to what is
+   * wrong, one line each.
+   */
+  check?(args: Readonly<Record<string, unknown>>): Promise<readonly string[]>;
+  /** May be called, but is not sent with a request before it was called once: another tool tells of it. */
+  readonly deferred?: true;
   /** A call does not hold up those behind it in the response; all have ended before the next step. */
   readonly isAsync?: boolean;
   /** Upper bound for one call; the chain's default when absent. */

@@ -3,7 +3,7 @@
  * changed, when the ticket has expired, and when what a person approved is not what is there; a read-only tool gets no port
  * that changes anything. Without this step a tool cannot have an effect.
  */
-import { type Clock, type Confinement, EffectError, type EffectPorts, type ProcessSpec } from "#base";
+import { type Clock, type Confinement, EffectError, type EffectPorts, type ProcessSpec, serverToolName } from "#base";
 import { type EffectNote, refusal, type Ticket, type ToolCall, type ToolMiddleware } from "#engine";
 import type { InnerEffect, InnerJudgement } from "./inner-effects.ts";
 import { hostOf, type NetworkJudgement, recorded } from "./network-record.ts";
@@ -34,7 +34,7 @@ function bind(
   call: ToolCall,
   ticket: Ticket,
 ): EffectPorts {
-  const { files, processes, web } = ports;
+  const { files, processes, web, servers } = ports;
   const isWhole = permission.isJudgedWhole(call);
   let rechecked: Promise<void> | undefined;
   function check(): void {
@@ -165,6 +165,20 @@ function bind(
         await checkedChange("send data to a server", { tool: "web.fetch", args: { url: request.url } });
         note({ port: "connect", target: hostOf(request.url) });
         return recorded(request, (judged) => web.post(judged, signal), judgeHop, onHost);
+      },
+    },
+    servers: {
+      async call(request, signal) {
+        check();
+        // The call is the effect, and was judged as that: with these arguments, and with no other tool.
+        if (serverToolName(request.server, request.tool) !== call.tool.name || request.args !== call.args) {
+          throw new EffectError("AccessDenied", `${call.tool.name} may not call another tool of a server`);
+        }
+        if (call.tool.class === "mutating") checkChange("call a server");
+        rechecked ??= call.judged?.recheck?.();
+        await rechecked;
+        note({ port: "server", target: call.tool.name });
+        return servers.call(request, signal);
       },
     },
   };

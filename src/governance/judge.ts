@@ -7,7 +7,7 @@ import { reasonText } from "#protocol";
 import { confined, QUIET, type SandboxHold } from "./confinement.ts";
 import type { DiskView } from "./disk-view.ts";
 import { judgeFileRules } from "./file-rules.ts";
-import { isBuiltin, isCommand, isFileTool, kindOf, namedPaths, pathArguments } from "./known-tools.ts";
+import { isBuiltin, isCommand, isFileTool, isServerTool, kindOf, namedPaths, pathArguments } from "./known-tools.ts";
 import { leavingNeedsYes, namesAllLabels, type SessionLabels } from "./labels.ts";
 import { locatedArguments, loudOnDisk } from "./on-disk.ts";
 import { blockedProgram, QUIET_RULE, quietDecision } from "./quiet-preset.ts";
@@ -251,7 +251,7 @@ export function createJudge(options: JudgeOptions): Judge {
   function mayLeave({ tool }: JudgedCall, { judged }: Verdict): boolean {
     if (kindOf(tool.name) === "fetch") return true;
     if (isCommand(tool.name)) return judged.by !== QUIET && !options.isOffline();
-    return tool.class === "sensitive" && !isBuiltin(tool.name);
+    return isServerTool(tool.name) || (tool.class === "sensitive" && !isBuiltin(tool.name));
   }
 }
 

@@ -25,6 +25,11 @@ export function kindOf(name: string): ToolKind {
   return factsOf(name)?.kind ?? "other";
 }
 
+/** Of an MCP server: nobody else may use this beginning. */
+export function isServerTool(name: string): boolean {
+  return name.startsWith("mcp.");
+}
+
 export function isCommand(name: string): boolean {
   return kindOf(name) === "command";
 }

@@ -7,7 +7,7 @@ import type { CallResult } from "#engine";
 import type { Label } from "#protocol";
 import type { DiskView } from "./disk-view.ts";
 import { judgeFileRules, touchedFiles } from "./file-rules.ts";
-import { isCommand, isFileTool, kindOf, namedPaths } from "./known-tools.ts";
+import { isCommand, isFileTool, isServerTool, kindOf, namedPaths } from "./known-tools.ts";
 import { bringsContentIn } from "./network-programs.ts";
 import { inFolder, locatedArguments } from "./on-disk.ts";
 import { matchPath } from "./rule-patterns.ts";
@@ -20,7 +20,7 @@ import { everyCommand } from "./shell/command.ts";
 export async function labelsByNature(call: RuleCall, disk: DiskView): Promise<readonly Label[]> {
   const { tool, args, subject } = call;
   const kind = kindOf(tool);
-  if (kind === "fetch") return ["untrusted"];
+  if (kind === "fetch" || isServerTool(tool)) return ["untrusted"];
   const read = kind === "command" ? readByCommand(subject, cwdOf(args)) : kind === "read" ? namedPaths(tool, args) : [];
   const labels: Label[] = [];
   for (const path of read) {

@@ -1,5 +1,5 @@
 /** Tool middleware: arguments that do not match the tool's schema never get further. Runs after anything that changes them. */
-import { refusal, type Tool, type ToolMiddleware } from "#engine";
+import { type CallResult, refusal, type Tool, type ToolMiddleware } from "#engine";
 import { reasonText } from "#protocol";
 
 /** Problems told to the model; more would only cost tokens. */
@@ -13,6 +13,10 @@ export function createValidation(): ToolMiddleware {
   const checks = new WeakMap<Tool, SchemaCheck>();
   return async (call, next) => {
     const { tool, args } = call;
+    if (tool.check !== undefined) {
+      const problems = await tool.check(args);
+      return problems.length === 0 ? next(call) : invalid(tool, problems.slice(0, MAX_PROBLEMS).join(" "));
+    }
     let check = checks.get(tool);
     if (check === undefined) {
       const { Validator } = await import("@cfworker/json-schema");
@@ -20,10 +24,12 @@ export function createValidation(): ToolMiddleware {
       checks.set(tool, check);
     }
     const { valid, errors } = check.validate(args);
-    if (valid) return next(call);
-    const detail = describeProblems(errors);
-    return refusal("error", "InvalidArguments", reasonText("InvalidArguments", { tool: tool.name, detail }));
+    return valid ? next(call) : invalid(tool, describeProblems(errors));
   };
+}
+
+function invalid(tool: Tool, detail: string): CallResult {
+  return refusal("error", "InvalidArguments", reasonText("InvalidArguments", { tool: tool.name, detail }));
 }
 
 /** One line for each problem, without the summary lines that a nested keyword adds. */

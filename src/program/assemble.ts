@@ -50,6 +50,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   const store = tape.store(watched.store);
   const ownPaths = [...ownFolders(env), ...(options.ownPaths ?? []).map((path) => resolve(path))];
   const undoFolder = options.undo === undefined || options.undo === "off" ? [] : [options.undo.directory];
+  const openServers: SessionDependencies["openServers"] = new Set();
   const dependencies: SessionDependencies = {
     settings,
     env,
@@ -79,6 +80,8 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     redaction,
     secretsTold: () => credentials.told(),
     checkToken: options.checkToken,
+    openServers,
+    serverLog: options.serverLog ?? (() => undefined),
     tape,
     ownPaths,
     sandboxFor: prepareSandbox({
@@ -107,6 +110,11 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     slashCommands: () => [...slashCommands, ...extensions.slashCommands],
     transports: extensions.transports,
     tools: () => toolSources.flatMap((source) => source.tools()),
+    servers() {
+      const states = [...openServers].flatMap((servers) => servers.states());
+      const idle = settings.mcpServers.filter(({ name }) => !states.some((state) => state.name === name));
+      return [...states, ...idle.map(({ name }) => ({ name, state: "stopped", tools: 0, restarts: 0 }) as const)];
+    },
     health: () => ({
       credentialHelper: credentials.status(),
       writes: watched.health(),

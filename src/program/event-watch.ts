@@ -14,6 +14,8 @@ export interface EventWatch {
   readonly plugin: Plugin;
   /** What the last command of a session ran in; absent before the first. */
   sandbox(): { readonly active: boolean; readonly mode: string; readonly detail: string } | undefined;
+  /** What MCP servers print and do. */
+  readonly serverLog: (level: "debug" | "info" | "warn" | "error", text: string) => void;
   /** By provider: how its last call ended. */
   providers(): Readonly<Record<string, ProviderSeen>>;
 }
@@ -112,6 +114,7 @@ export function watchEvents(log: OperationLog): EventWatch {
 
   return {
     plugin: { name: "log", register: (host) => host.onEvent(take) },
+    serverLog: (level, text) => log.of("mcpclient")[level](text),
     sandbox: () => sandbox,
     providers: () => Object.fromEntries(providers),
   };

@@ -58,6 +58,14 @@ export { rotateKeys } from "./key-rotation.ts";
 export { keyState } from "./key-state.ts";
 export { createOutwardRedactor } from "./log-redaction.ts";
 export {
+  changeConfiguredServers,
+  checkServerChange,
+  configuredServers,
+  openConfiguredServers,
+  type ServerFlags,
+} from "./mcp-servers.ts";
+export { installPackage, npxPackage, removePackage } from "./npx-package.ts";
+export {
   closeProgram,
   loadSettings,
   type OpenedProgram,

@@ -82,7 +82,7 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
       terminal.err(text(`${paint(terminal, "yellow", `warning: ${visibleLines(warning)}`)}\n`));
     }
   }
-  const { plugin } = options.watch ?? watchEvents(await openProgramLog(ports, settings.log, flags));
+  const { plugin, serverLog } = options.watch ?? watchEvents(await openProgramLog(ports, settings.log, flags));
   const plugins = await loadPlugins(settings, clock);
   const named = flags.model ?? env.HARNESS_MODEL;
   const scratch = scratchBase(env);
@@ -108,6 +108,7 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
     projects: projectsOf(ports, place, workspace, options.projectLater === true ? undefined : opened, options),
     args: ["harness", ...ports.args],
     plugins: [plugin, ...plugins],
+    serverLog,
     ...defined({ ownPaths: options.ownPaths }),
     checkToken: async (token) => {
       // Only a daemon has clients with tokens; their inputs can wait in a session that is gone on with here.

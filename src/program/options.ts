@@ -14,8 +14,9 @@ import type {
   Tool,
   ToolSource,
 } from "#engine";
+import type { McpServerState } from "#mcp";
 import type { Command, CommandOf, RedactionSummary, SessionId, SlashCommand } from "#protocol";
-import type { AddedTransport, OpenProject } from "#session";
+import type { AddedTransport, OpenProject, SessionDependencies } from "#session";
 import type { HeadsPlace, Signer, StoreChoice } from "#stores";
 import type { UndoStoreOptions } from "#undo";
 import type { WriteHealth } from "./watched-store.ts";
@@ -52,6 +53,8 @@ export interface HarnessOptions {
   readonly undo?: "off" | Pick<UndoStoreOptions, "directory" | "key" | "limits" | "settled">;
   /** Further files of the program that commands must not see, wherever they are: sockets and tokens of a service. */
   readonly ownPaths?: readonly string[];
+  /** Default: what MCP servers print and do is not written down. */
+  readonly serverLog?: SessionDependencies["serverLog"];
   /** Every permission request is answered with yes; deny rules still hold. */
   readonly autoApprove: boolean;
   /** How long a question waits for its answer when somebody is there; default 60 s. */
@@ -110,6 +113,8 @@ export interface Harness {
   /** Wires of plugins by their name, for a daemon to start. */
   readonly transports: ReadonlyMap<string, AddedTransport>;
   tools(): readonly Tool[];
+  /** The MCP servers of open sessions, and those of the configuration that none of them has started. */
+  servers(): readonly McpServerState[];
   health(): Health;
   /**
    * Ends all sessions and closes the log. Recording: writes the cassette, or rejects with CassetteNotWritten. Replaying: rejects with

@@ -58,7 +58,7 @@ export interface OutwardRedactor {
 /** Redaction of what a command shows or writes that no session has published. */
 export interface OutwardText {
   /** The configuration that was read: what it calls a secret is one from now on. Default: the user's own file. */
-  use(settings: Pick<Settings, "redaction" | "models">): void;
+  use(settings: Pick<Settings, "redaction" | "models" | "mcpServers">): void;
   /** Rejects with RedactionFailed, and with ConfigInvalid when nobody can tell what the user calls a secret. */
   load(): Promise<OutwardRedactor>;
   /** The error in one line for a person; its code alone where redaction cannot be had. Never rejects. */

@@ -24,6 +24,7 @@ import {
 } from "#cassette";
 import type { Control, Reply } from "#control";
 import type { EventBus, SessionStore } from "#engine";
+import type { ServerLists } from "#mcp";
 import {
   asCommand,
   type ClientId,
@@ -147,6 +148,12 @@ function programTape(tape: Tape, place: Place, cassetteFile: string): ProgramTap
       provider: (provider) => tapedProvider(tape, session, provider),
       programs: (facts) => tapedFacts(tape, session, facts),
       sandbox: (sandbox) => tapedSandbox(tape, session, sandbox),
+      servers: {
+        listed: (live) =>
+          tape.exchange<never, ServerLists>({ of: "server", session, request: "tools", hear: () => undefined, live }),
+        checked: (check, live) =>
+          tape.exchange({ of: "server", session, request: { check }, hear: () => undefined, live }),
+      },
     }),
   };
 }

@@ -11,7 +11,7 @@ export const events = { ...turnEvents, ...callEvents, ...decisionEvents, ...sess
 export type EventKind = keyof typeof events;
 
 /** Declared for what comes, and published by nothing yet. */
-export const reservedEvents = ["CompactionTriggered", "MCPServerDown"] as const satisfies readonly EventKind[];
+export const reservedEvents = ["CompactionTriggered"] as const satisfies readonly EventKind[];
 
 /** Any event may say what was redacted in it. */
 export type EventPayload<Kind extends EventKind> = z.infer<(typeof events)[Kind]> & {

@@ -24,6 +24,32 @@ export function literalsFromEnvironment(
   });
 }
 
+/** Variables of an MCP server, as its entry names them. */
+export interface ServerVariables {
+  readonly kind: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly envVars?: readonly string[];
+}
+
+/** Somebody handed these over on purpose, and mostly they are logins: all but short values, paths, addresses, words and numbers. */
+export function literalsOfServer(
+  { env = {}, envVars = [] }: Omit<ServerVariables, "kind">,
+  own: Readonly<Record<string, string | undefined>>,
+): LiteralSecret[] {
+  const given = { ...Object.fromEntries(envVars.map((name) => [name, own[name]])), ...env };
+  const likely = Object.entries(given).filter(
+    ([, value = ""]) => value.length >= MIN_SERVER_SECRET_CHARS && !PLAIN_VALUE.test(value),
+  );
+  return literalsFromEnvironment(
+    given,
+    likely.map(([name]) => name),
+  );
+}
+
+const MIN_SERVER_SECRET_CHARS = 8;
+/** Words, numbers and addresses: hidden wherever they stand, they would make texts unreadable. */
+const PLAIN_VALUE = /^(?:[A-Za-z]+(?:[ ._,:-][A-Za-z]+)*|[\d.,:-]+|[a-z][a-z0-9+.-]*:\/\/[^\s?@]*)$/;
+
 function isSecretName(name: string, value: string): boolean {
   if (NOT_SECRET.test(name)) return false;
   if (SECRET_NAME.test(name)) return true;

@@ -1,6 +1,6 @@
 /** A redactor as the settings of a user ask for it, with the secrets that the environment holds. */
 import type { Clock } from "#base";
-import { literalsFromEnvironment } from "./environment.ts";
+import { literalsFromEnvironment, literalsOfServer, type ServerVariables } from "./environment.ts";
 import { createRedactor, type Redactor } from "./redactor.ts";
 import { compileUserPatterns, type UserPattern } from "./user-patterns.ts";
 
@@ -9,6 +9,8 @@ export interface RedactorSources {
     readonly redaction: { readonly patterns: readonly UserPattern[]; readonly disabledKinds: readonly string[] };
     /** `apiKeyEnv`: the variable that holds the key of the model, whatever its name. */
     readonly models: readonly { readonly apiKeyEnv?: string }[];
+    /** What an MCP server gets, it can print. */
+    readonly mcpServers: readonly { readonly connection: ServerVariables }[];
   };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
@@ -19,7 +21,10 @@ export async function loadRedactor({ settings, env, clock }: RedactorSources): P
   const { patterns, disabledKinds } = settings.redaction;
   const keyVariables = settings.models.flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
   return createRedactor({
-    literals: literalsFromEnvironment(env, keyVariables),
+    literals: [
+      ...literalsFromEnvironment(env, keyVariables),
+      ...settings.mcpServers.flatMap(({ connection }) => literalsOfServer(connection, env)),
+    ],
     policy: { disabledKinds },
     ...(patterns.length === 0 ? {} : { userPatterns: await compileUserPatterns(patterns, clock) }),
   });

@@ -6,7 +6,7 @@
 import { relative } from "node:path";
 import { type Clock, type DomainList, EffectError, type ProcessPort, type ProcessSpec } from "#base";
 import { type Resolve, startReaped } from "#world";
-import { createConfinedRuns, DEFAULT_READER_TIMEOUT_MS } from "./confined-run.ts";
+import { createConfinedRuns, DEFAULT_READER_TIMEOUT_MS, type ServerPlace } from "./confined-run.ts";
 import type { EgressRecord } from "./egress-connections.ts";
 import { namedByGit } from "./guarded-names.ts";
 import { createNameGuard, type NameGuard } from "./name-guard.ts";
@@ -59,6 +59,8 @@ export interface SandboxSession {
   readonly readOnlyPaths?: readonly string[];
   /** Programs that a rule denies as a whole. Asked for each command. */
   readonly deniedPrograms?: () => readonly string[];
+  /** For an MCP server instead of commands. */
+  readonly server?: ServerPlace;
 }
 
 /** Awaited: what cannot be recorded does not happen. */
@@ -124,6 +126,7 @@ function createCommandSandbox(
     readerTimeoutMs: session.readerTimeoutMs ?? DEFAULT_READER_TIMEOUT_MS,
     unixSockets: networkKind === "public" || networkKind === "open",
     deniedPrograms: session.deniedPrograms ?? (() => []),
+    ...(session.server && { server: session.server }),
   });
   let recorder: SandboxRecorder = { status: async () => undefined, connection: async () => undefined };
   let network: Promise<SessionNetwork> | undefined;
@@ -203,6 +206,9 @@ function createCommandSandbox(
     const found = await probe();
     if (!found.available) throw new EffectError("SandboxUnavailable", unavailableText(found.why, spec));
     if (spec.ownProgram) return runs.search(found.sandbox, spec, signal);
+    if (session.server !== undefined) {
+      return runs.server(found.sandbox, spec, await sessionNetwork(found.sandbox), signal);
+    }
     if (spec.confinement !== "workspace") return runs.reader(found.sandbox, spec, signal);
     return runs.workspace(found.sandbox, spec, await sessionNetwork(found.sandbox), signal);
   }

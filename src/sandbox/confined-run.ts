@@ -12,11 +12,20 @@ import { misplacedMount } from "./mount-check.ts";
 import { makePins } from "./mount-pins.ts";
 import type { NameGuard } from "./name-guard.ts";
 import { sweepGitFolder } from "./new-repository.ts";
-import { type PlannedWorkspace, planReader, planSearch, planWorkspace } from "./policy.ts";
+import {
+  type PlannedWorkspace,
+  type PolicyOptions,
+  planReader,
+  planSearch,
+  planServer,
+  planWorkspace,
+  type ReaderOptions,
+  unfitPath,
+} from "./policy.ts";
 import { isExecutable } from "./probe.ts";
 import { submodulesOf } from "./repositories.ts";
 import { READER_LIMITS, WORKSPACE_LIMITS } from "./resource-limits.ts";
-import type { Sandbox, SandboxNetwork, SandboxPolicy, WrappedCommand } from "./sandbox.ts";
+import type { CommandLine, HiddenPath, Sandbox, SandboxNetwork, SandboxPolicy, WrappedCommand } from "./sandbox.ts";
 import type { SessionGround } from "./session-ground.ts";
 import type { SessionNetwork } from "./session-network.ts";
 import { setInside } from "./steering-variables.ts";
@@ -29,6 +38,16 @@ const GIT_TIMEOUT_MS = 5_000;
 const NEVER = new AbortController().signal;
 /** Where the search is inside. */
 const INNER_PROGRAM = "/run/harness/program";
+
+/** What an MCP server has besides what a command has. */
+export interface ServerPlace {
+  /** The folder that it keeps from one session to the next. */
+  readonly state: string;
+  /** Folders of the machine that it sees; absolute and real. */
+  readonly paths: readonly string[];
+  /** Folder of the program in which packages of servers are installed; real. */
+  readonly packages: string;
+}
 
 export interface ConfinedRunOptions {
   /** The workspace, absolute and real. */
@@ -43,11 +62,20 @@ export interface ConfinedRunOptions {
   readonly unixSockets: boolean;
   /** Programs that a rule denies as a whole. Asked for each command. */
   readonly deniedPrograms: () => readonly string[];
+  /** Absent for the commands of a session. */
+  readonly server?: ServerPlace;
 }
 
 export interface ConfinedRuns {
   /** A command that nobody was asked about. */
   reader(sandbox: Sandbox, spec: ProcessSpec, signal: AbortSignal): Promise<ProcessExit>;
+  /** An MCP server that may not change the workspace. */
+  server(
+    sandbox: Sandbox,
+    spec: ProcessSpec,
+    network: SessionNetwork | SandboxNetwork,
+    signal: AbortSignal,
+  ): Promise<ProcessExit>;
   /** A command that a rule or a person allowed. `network` is undefined where it has the machine's or none. */
   workspace(
     sandbox: Sandbox,
@@ -62,7 +90,17 @@ export interface ConfinedRuns {
 }
 
 export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
-  const { root, outside, ground, guard, ownPaths, readerTimeoutMs, unixSockets, deniedPrograms } = options;
+  const {
+    root,
+    outside,
+    ground,
+    guard,
+    ownPaths,
+    readerTimeoutMs,
+    unixSockets,
+    deniedPrograms,
+    server: place,
+  } = options;
 
   async function run(
     { file, args, env, monitor, inputs }: WrappedCommand,
@@ -110,11 +148,35 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
 
   const cwdOf = ({ cwd = "." }: ProcessSpec): string => join(root, cwd);
 
-  function plannedReader(cwd: string): SandboxPolicy | string {
+  function base(cwd: string): PolicyOptions {
+    const made = ground.base(cwd, deniedPrograms());
+    if (place === undefined) return made;
+    const unfit = unfitPath(place.paths, ownPaths, place.packages);
+    if (unfit !== undefined) throw new EffectError("SandboxUnavailable", unfit);
+    return { ...made, around: [...made.around, ...place.paths] };
+  }
+
+  function readerOptions(cwd: string): ReaderOptions {
+    return { ...base(cwd), masked: closed(), settings: ground.folder().settings };
+  }
+
+  /** Secret files, pipes and sockets, as they are now. */
+  function closed(): HiddenPath[] {
     const surveys = [ground.survey(), ground.surveyAround()].filter((survey) => survey !== undefined);
     for (const survey of surveys) survey.refresh();
-    const masked = surveys.flatMap((survey) => [...survey.secrets(), ...survey.channels()]);
-    return planReader({ ...ground.base(cwd, deniedPrograms()), masked, settings: ground.folder().settings });
+    return surveys.flatMap((survey) => [...survey.secrets(), ...survey.channels()]);
+  }
+
+  /** In the network of its session, where it has one. */
+  function wrapped(
+    sandbox: Sandbox,
+    command: CommandLine,
+    policy: SandboxPolicy,
+    network: SessionNetwork | SandboxNetwork,
+  ): WrappedCommand {
+    const inner = sandbox.wrap(command, policy);
+    if (!("enter" in network)) return inner;
+    return { ...inner, ...network.enter(inner), env: { ...inner.env, ...network.env } };
   }
 
   function plannedWorkspace(
@@ -125,7 +187,7 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
     const { tmp, home, settings, shims } = ground.folder();
     const survey = ground.survey();
     return planWorkspace({
-      ...ground.base(cwd, deniedPrograms()),
+      ...base(cwd),
       tmp,
       privateHome: home,
       settings,
@@ -143,7 +205,7 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
   }
 
   async function reader(sandbox: Sandbox, spec: ProcessSpec, signal: AbortSignal): Promise<ProcessExit> {
-    const policy = plannedReader(cwdOf(spec));
+    const policy = planReader(readerOptions(cwdOf(spec)));
     if (typeof policy === "string") throw notConfined(policy);
     const { command, env } = setInside({ file: programFile(spec, root, ground.path), args: spec.args }, spec.env);
     const tooMuch = new AbortController();
@@ -187,16 +249,28 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
   return {
     reader,
 
+    async server(sandbox, spec, network, signal) {
+      if (place === undefined) throw new Error("a server needs a place of its own");
+      const policy = planServer({
+        ...readerOptions(cwdOf(spec)),
+        network: kindOf(network),
+        unixSockets: false,
+        state: place.state,
+      });
+      if (typeof policy === "string") throw notConfined(policy);
+      const { command, env } = setInside({ file: programFile(spec, root, ground.path), args: spec.args }, spec.env);
+      const confined = { ...spec, confinement: "workspace" } as const;
+      return run(wrapped(sandbox, command, policy, network), policy, confined, env, signal);
+    },
+
     async workspace(sandbox, spec, network, signal) {
-      const entered = "enter" in network ? network : undefined;
-      const kind: SandboxNetwork = "enter" in network ? { kind: "session" } : network;
       checkouts ??= watchCheckouts(
         root,
         () => [root, ...ground.survey().found()],
         (args) => readGit(sandbox, args),
       );
       const findings = await checkouts.begin();
-      const planned = plannedWorkspace(cwdOf(spec), kind, spec.mayChangeSteering === true);
+      const planned = plannedWorkspace(cwdOf(spec), kindOf(network), spec.mayChangeSteering === true);
       if (typeof planned === "string") throw notConfined(planned);
       const { command, env } = setInside({ file: programFile(spec, root, ground.path), args: spec.args }, spec.env);
       const { held, release } = await guard.hold(sandbox.holdsNames ? planned.policy.held : []);
@@ -209,10 +283,8 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
         makePins(planned.pins);
         ground.placeholders().update(held);
         const policy = sandbox.holdsNames ? { ...planned.policy, held } : planned.policy;
-        const wrapped = sandbox.wrap(command, policy);
-        const line = entered === undefined ? wrapped : { ...wrapped, ...entered.enter(wrapped) };
-        const whole = { ...line, env: { ...line.env, ...entered?.env } };
-        exit = await run(whole, policy, { ...spec, confinement: "workspace" }, env, signal);
+        const confined = { ...spec, confinement: "workspace" } as const;
+        exit = await run(wrapped(sandbox, command, policy, network), policy, confined, env, signal);
       } finally {
         await release();
         const begun = repositories.flatMap(submodulesOf).filter((path) => !submodules.has(path));
@@ -251,6 +323,10 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
       return typeof planned === "string" ? planned : planned.policy;
     },
   };
+}
+
+function kindOf(network: SessionNetwork | SandboxNetwork): SandboxNetwork {
+  return "enter" in network ? { kind: "session" } : network;
 }
 
 function readerNote(timeoutMs: number): string {

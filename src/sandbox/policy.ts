@@ -82,6 +82,47 @@ export function planReader(options: ReaderOptions): SandboxPolicy | string {
   };
 }
 
+/** Where a server finds the folder that it keeps from one session to the next. */
+const SERVER_HOME = "/run/harness/home";
+
+/** What an MCP server is held to that may not change the workspace: it sees what a reader sees. */
+export function planServer(
+  options: ReaderOptions & Pick<WorkspaceOptions, "network" | "unixSockets"> & { readonly state: string },
+): SandboxPolicy | string {
+  const { network, unixSockets, state } = options;
+  const policy = planReader(options);
+  if (typeof policy === "string") return policy;
+  return {
+    ...policy,
+    network,
+    unixSockets,
+    limits: WORKSPACE_LIMITS,
+    scratch: [...policy.scratch, { path: SERVER_HOME, from: state }],
+    env: { ...policy.env, HOME: SERVER_HOME },
+  };
+}
+
+/** The sandbox has its own: the machine's would cover them, with all of its processes, devices and sockets. */
+const MADE_INSIDE = ["/proc", "/dev", "/sys", "/run"];
+
+/**
+ * Why a server cannot be shown these folders; undefined when it can. Files of this program below them are hidden, but for the packages
+ * that it has installed for servers.
+ */
+export function unfitPath(paths: readonly string[], ownPaths: readonly string[], packages: string): string | undefined {
+  for (const path of paths) {
+    if (realPathIfThere(path) === undefined) return `'paths' names ${path}, which does not exist`;
+    if (path !== packages && isInside(packages, path)) continue;
+    if (existing(ownPaths).some((own) => isInside(own.path, path))) {
+      return `'paths' names ${path}, which belongs to the files of this program`;
+    }
+    if (path === "/" || MADE_INSIDE.some((folder) => isInside(folder, path))) {
+      return `'paths' names ${path}, which cannot be shown to a server; name the folders that it needs`;
+    }
+  }
+  return undefined;
+}
+
 export interface WorkspaceOptions extends PolicyOptions, GuardOptions {
   /** Folders of the session: its scratch files, and its home. */
   readonly tmp: string;

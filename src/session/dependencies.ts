@@ -24,6 +24,7 @@ import type { UndoReport } from "#undo";
 import type { ScratchFolders } from "#world";
 import type { AskForAck } from "./live-project.ts";
 import type { SandboxPlace, SessionSandbox } from "./sandbox.ts";
+import type { SessionServers } from "./servers.ts";
 import type { ProgramTape } from "./tape.ts";
 
 export interface SessionDependencies {
@@ -65,6 +66,10 @@ export interface SessionDependencies {
   /** Resolves when the redaction knows every key that was found so far; to why not, when it cannot. */
   readonly secretsTold: () => Promise<ReasonError | undefined>;
   readonly tape: ProgramTape;
+  /** The MCP servers of the sessions that are open. */
+  readonly openServers: Set<Pick<SessionServers, "states">>;
+  /** What MCP servers print and do goes to the operation log. */
+  readonly serverLog: (level: "debug" | "info" | "warn" | "error", text: string) => void;
   /** Makes the session of a delegate known to clients. */
   readonly adopt: Control["adopt"];
 }

@@ -5,6 +5,7 @@ import {
   type Approver,
   createSession,
   type EngineSession,
+  type EventBus,
   type HookDispatcher,
   type Provider,
   type Reopened,
@@ -68,6 +69,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
   });
   const permission = permissionOf(parts);
   world.sandbox.recordTo(bus);
+  if (birth === undefined) world.servers.recordTo(bus);
   const delegating =
     runtime === undefined || hidden === undefined
       ? undefined
@@ -81,8 +83,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     toolChain: toolChain(parts, chained),
     ask: askPerson({ bus, approver, asking: askingOf(birth), givenAnswers: earlier?.answers }),
     toolSources: toolSources(parts, delegating),
-    // No input and no answer is written before every key that is in use can be recognised.
-    beforeTurn: createUnknownKeysNotice(bus, dependencies.secretsTold),
+    beforeTurn: readiness(bus, dependencies, world),
     settle: async () => delegating?.delegations.settle(),
     toolSettings: settings.tools,
     maxSteps: birth?.spec.maxSteps ?? settings.maxSteps,
@@ -123,6 +124,16 @@ function pluginHooks({ core: { bus, clock }, dependencies, world }: SessionEngin
   if (all.length === 0) return undefined;
   const source = { hooks: (event: string) => all.filter((hook) => hook.event === event) };
   return createHookDispatcher({ source, bus, ports: world.ports, monotonicMs: () => clock.monotonicMs() });
+}
+
+/** No input and no answer is written before every key that is in use can be recognised, and the servers have had their time. */
+function readiness(
+  bus: EventBus,
+  { secretsTold }: SessionDependencies,
+  { servers }: SessionWorld,
+): () => Promise<void> {
+  const unknownKeys = createUnknownKeysNotice(bus, secretsTold);
+  return async () => void (await Promise.all([unknownKeys(), servers.ready()]));
 }
 
 /** A root has all there are; a delegate has those that were named for it. */

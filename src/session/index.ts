@@ -9,4 +9,5 @@ export type {
 } from "./dependencies.ts";
 export { openSession } from "./open.ts";
 export { prepareSandbox, type SessionSandbox } from "./sandbox.ts";
+export { createSessionServers, type SessionServers } from "./servers.ts";
 export { noTape, type ProgramTape } from "./tape.ts";

@@ -27,6 +27,7 @@ import { liveSession, ruleCommands } from "./commands.ts";
 import { type OpenedProject, type SessionDependencies, withSettings } from "./dependencies.ts";
 import { createSessionEngine, type SessionEngine } from "./engine.ts";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project.ts";
+import type { SessionServers } from "./servers.ts";
 import type { AgentTree, Birth } from "./tree.ts";
 import { openWorld, type SessionWorld } from "./world.ts";
 
@@ -40,22 +41,27 @@ export async function openSession(
   const depth = birth?.spec.depth ?? program.depth;
   const redaction = await program.redaction;
   const found = await findSession(program, command, birth);
-  const { id, workspace, folder, opened, dependencies } = found;
-  const { settings, models } = dependencies;
+  const { id, workspace, folder, opened } = found;
+  const { settings, models } = found.dependencies;
   let runtime = birth?.place.runtime;
   const project = () => runtime?.live.current() ?? opened?.project;
   let labels: SessionLabels | undefined = birth?.place.labels;
   const denied = () => {
     const held = labels?.held() ?? [];
-    const rules = [...dependencies.rules, ...(runtime?.live.rules() ?? [])];
+    const rules = [...found.dependencies.rules, ...(runtime?.live.rules() ?? [])];
     return deniedPrograms(rules.filter((rule) => (rule.labels ?? []).every((label) => held.includes(label))));
   };
-  const running = birth?.place.processes;
-  const world = await openWorld({ id, folder, dependencies, project, running, deniedPrograms: denied });
+  const shared = { running: birth?.place.processes, servers: birth?.place.servers };
+  const parts = { id, folder, dependencies: found.dependencies, project, deniedPrograms: denied };
+  const world = await openWorld({ ...parts, ...shared });
+  // A delegate has those of its root.
+  const dependencies = birth === undefined ? withServers(found.dependencies, world.servers) : found.dependencies;
   const taken = await takeLog(found, command, birth, onTaken);
+  if (birth === undefined) dependencies.openServers.add(world.servers);
   try {
     return await assemble();
   } catch (error) {
+    dependencies.openServers.delete(world.servers);
     // Whoever tries again is not told that it is open here.
     await taken.log.release();
     throw error;
@@ -185,7 +191,7 @@ async function takeLog(
 function rootPlace({
   found: { id, workspace, dependencies },
   profile,
-  world: { ports, processes },
+  world: { ports, processes, servers },
   earlier,
   context,
   runtime,
@@ -207,6 +213,7 @@ function rootPlace({
     context,
     plan: { active: earlier?.remains.planMode ?? false },
     processes,
+    servers,
     budget: newTreeUse(earlier && sumOf(earlier.remains.spent, earlier.remains.delegated)),
     tree: createDelegationTree(),
     sessionRules: [],
@@ -224,6 +231,10 @@ function rootPlace({
   };
 }
 
+function withServers(dependencies: SessionDependencies, servers: SessionServers): SessionDependencies {
+  return { ...dependencies, toolSources: [...dependencies.toolSources, { name: "mcp", tools: servers.tools }] };
+}
+
 /** Those that come from no project. */
 function toolsOf({ toolSources }: SessionDependencies): readonly Tool[] {
   return toolSources.flatMap((source) => source.tools());
@@ -234,7 +245,7 @@ function lifeOf({
   depth,
   dependencies,
   birth,
-  world: { ports, sandbox },
+  world: { ports, sandbox, servers },
   place: { workspace, profile, runtime, context },
   session: { engine, hooks, close },
   log,
@@ -284,6 +295,10 @@ function lifeOf({
     async release() {
       await engine.settled();
       close();
+      if (birth === undefined) {
+        dependencies.openServers.delete(servers);
+        await servers.close();
+      }
       await sandbox.close();
       // The folder of another session stays: that one may be at work in it.
       if (birth === undefined && dependencies.scratch?.of(engine.id) === workspace)

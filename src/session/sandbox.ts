@@ -6,7 +6,7 @@ import { type Clock, type DomainList, defined, once, type ProcessPort } from "#b
 import type { EventBus } from "#engine";
 import { isSecretFile, type SandboxHold } from "#governance";
 import { ReasonError } from "#protocol";
-import type { CommandSandbox } from "#sandbox";
+import type { CommandSandbox, SandboxSession } from "#sandbox";
 import { realPath } from "#world";
 
 export interface SessionSandbox {
@@ -38,6 +38,8 @@ export interface SandboxPlace {
   /** Programs that a rule denies as a whole. Asked before each command. */
   readonly deniedPrograms: () => readonly string[];
   readonly settings: Pick<Settings, "sandbox" | "network" | "sandboxPaths" | "readerTimeoutMs">;
+  /** For an MCP server instead of commands. */
+  readonly server?: SandboxSession["server"];
 }
 
 /** One for all sessions of a program. */
@@ -47,7 +49,7 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
     const { createSandboxes } = await import("#sandbox");
     return createSandboxes({ env, clock, ownPaths: options.ownPaths.flatMap(asItIs), isSecret: isSecretFile });
   });
-  return ({ root, outside, domains: domainsNow, deniedPrograms, settings }) => {
+  return ({ root, outside, domains: domainsNow, deniedPrograms, settings, server }) => {
     const { sandbox: mode, network, sandboxPaths, readerTimeoutMs } = settings;
     let bus: Pick<EventBus, "publish"> | undefined;
     let opened: Promise<CommandSandbox> | undefined;
@@ -72,10 +74,12 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
           directNetwork: network?.mode === "direct",
           loopbackPorts: network?.loopbackPorts ?? [],
           readOnlyPaths: sandboxPaths,
-          ...defined({ readerTimeoutMs, domains }),
+          ...defined({ readerTimeoutMs, domains, server }),
         });
         made.recordTo({
           async status({ mode, active, backend, network, domains, detail }) {
+            // The session says what holds its commands; servers are told of elsewhere.
+            if (server !== undefined) return;
             const optional = { ...(backend && { backend }), ...(domains && { domains: [...domains] }) };
             await bus?.publish("SandboxStatus", { mode, active, network, detail, ...optional });
           },

@@ -10,6 +10,7 @@ import type { Command, SessionId } from "#protocol";
 import type { SessionDomains } from "./domains.ts";
 import type { Machine } from "./project.ts";
 import type { SessionSandbox } from "./sandbox.ts";
+import type { ServerTape } from "./servers.ts";
 
 export interface ProgramTape {
   /** Something is recorded or replayed. */
@@ -36,6 +37,8 @@ export interface SessionTape {
   provider(provider: Provider): Provider;
   programs(facts: ProgramFacts): ProgramFacts;
   sandbox(sandbox: SessionSandbox): SessionSandbox;
+  /** Absent where nothing is recorded. */
+  readonly servers?: ServerTape;
 }
 
 export function noTape({ clock, random }: { readonly clock: Clock; readonly random: Random }): ProgramTape {

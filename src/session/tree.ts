@@ -11,6 +11,7 @@ import type { HiddenTools, Hook, RunContext, Tool, ToolMiddleware } from "#engin
 import type { Rule, SessionLabels, TreeUse } from "#governance";
 import type { CallId, SessionId, TurnId } from "#protocol";
 import type { ProjectRuntime } from "./project.ts";
+import type { SessionServers } from "./servers.ts";
 
 export interface AgentTree {
   readonly workspace: string;
@@ -21,6 +22,8 @@ export interface AgentTree {
   readonly plan: { active: boolean };
   /** Starts the processes of all of them. */
   readonly processes: ProcessPort;
+  /** The MCP servers that all of them call. */
+  readonly servers: SessionServers;
   readonly budget: TreeUse;
   readonly tree: DelegationTree;
   /** Rules that answers have added, to whichever agent. */

@@ -1,12 +1,21 @@
 /** What a session can do to the world: its folder, its processes, the web. Only the gate hands these out. */
 import type { Project } from "#artifacts";
-import { EffectError, type EffectPorts, type ProcessPort, type ProgramFacts } from "#base";
+import {
+  defined,
+  EffectError,
+  type EffectPorts,
+  type FilePort,
+  type ProcessPort,
+  type ProgramFacts,
+  type WebPort,
+} from "#base";
 import { ReasonError, type SessionId } from "#protocol";
 import { createProcesses, createProgramFacts, createPublicWeb, createWorkspaceFiles } from "#world";
 import type { SessionDependencies } from "./dependencies.ts";
 import { createSessionDomains, type SessionDomains } from "./domains.ts";
 import type { Machine } from "./project.ts";
 import type { SessionSandbox } from "./sandbox.ts";
+import { createSessionServers, type SessionServers } from "./servers.ts";
 import type { SessionTape } from "./tape.ts";
 
 export interface SessionWorld {
@@ -18,6 +27,7 @@ export interface SessionWorld {
   readonly machine: Machine;
   readonly programs: ProgramFacts;
   readonly tape: SessionTape;
+  readonly servers: SessionServers;
 }
 
 export interface WorldParts {
@@ -31,6 +41,8 @@ export interface WorldParts {
   readonly deniedPrograms: () => readonly string[];
   /** What starts processes for the whole tree, once its root has made it. */
   readonly running: ProcessPort | undefined;
+  /** Of the whole tree, once its root has made them. */
+  readonly servers: SessionServers | undefined;
 }
 
 /** Rejects with ConfigInvalid or SandboxUnavailable before anything has begun. */
@@ -43,8 +55,18 @@ export async function openWorld(parts: WorldParts): Promise<SessionWorld> {
   const sandboxed = (root: string, outside: ProcessPort): SessionSandbox =>
     dependencies.sandboxFor({ root, outside, domains, deniedPrograms, settings });
   const made = effectPorts({ workspace: folder, env, domains, ownPaths, sandboxed, running });
+  const { root } = made.files;
+  const servers =
+    parts.servers ??
+    createSessionServers({
+      ...{ settings, env, clock: dependencies.clock, sandboxFor: dependencies.sandboxFor },
+      place: { root, outside: made.outside, domains, deniedPrograms, settings },
+      log: dependencies.serverLog,
+      ...defined({ taped: tape.servers }),
+    });
   const sandbox = tape.sandbox(made.sandbox);
-  const observed = dependencies.observePorts?.(made.ports) ?? made.ports;
+  const given = { files: made.files, processes: made.sandbox.processes, web: made.web, servers: servers.port };
+  const observed = dependencies.observePorts?.(given) ?? given;
   const ports = tape.ports(observed, domains);
   await sandbox.ensure();
   const facts = createProgramFacts({ root: ports.files.root, env });
@@ -56,6 +78,7 @@ export async function openWorld(parts: WorldParts): Promise<SessionWorld> {
     machine: tape.machine,
     programs: tape.programs(facts),
     tape,
+    servers,
   };
 }
 
@@ -71,7 +94,8 @@ interface PortParts {
 }
 
 function effectPorts({ workspace, env, domains, ownPaths, sandboxed, running }: PortParts): {
-  readonly ports: EffectPorts;
+  readonly files: FilePort;
+  readonly web: WebPort;
   readonly sandbox: SessionSandbox;
   readonly outside: ProcessPort;
 } {
@@ -79,7 +103,7 @@ function effectPorts({ workspace, env, domains, ownPaths, sandboxed, running }: 
     const files = createWorkspaceFiles(workspace, ownPaths);
     const outside = running ?? createProcesses({ root: files.root, env });
     const sandbox = sandboxed(files.root, outside);
-    return { ports: { files, processes: sandbox.processes, web: createPublicWeb({ domains }) }, sandbox, outside };
+    return { files, web: createPublicWeb({ domains }), sandbox, outside };
   } catch (error) {
     if (!(error instanceof EffectError)) throw error;
     const detail = `the workspace ${workspace} cannot be used: ${error.message}`;

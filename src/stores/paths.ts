@@ -30,6 +30,12 @@ export function harnessPaths(env: Readonly<Record<string, string | undefined>>):
   };
 }
 
+/** What MCP servers keep, and packages that were installed for them, a folder for each server. Throws as {@link harnessPaths} does. */
+export function serverFolders(env: Readonly<Record<string, string | undefined>>) {
+  const { dataDir } = harnessPaths(env);
+  return { state: join(dataDir, "mcp"), packages: join(dataDir, "mcp-packages") };
+}
+
 /** The folders of the program, wherever the environment says that they are. */
 export function ownFolders(env: Readonly<Record<string, string | undefined>>): string[] {
   try {

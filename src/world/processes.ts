@@ -374,7 +374,7 @@ function start(
     env,
     detached: true,
     stdio: [
-      spec.stdin === undefined ? "ignore" : "pipe",
+      spec.stdin === undefined && spec.onStdin === undefined ? "ignore" : "pipe",
       "pipe",
       "pipe",
       ...own,
@@ -422,7 +422,9 @@ async function supervise(
     });
   }
   // A program that does not read its input closes the pipe early; that is its right.
-  child.stdin?.on("error", () => undefined).end(spec.stdin);
+  const stdin = child.stdin?.on("error", () => undefined);
+  if (spec.onStdin === undefined) stdin?.end(spec.stdin);
+  else spec.onStdin({ write: (text) => void stdin?.write(text), end: () => void stdin?.end() });
 
   const stop = AbortSignal.any([signal, over.signal]);
   const first = await Promise.race([exited, clock.sleep(spec.timeoutMs, stop).then(() => "stopped" as const)]);

@@ -51,7 +51,11 @@ test("one that was stopped, or is at an address that was named, is not started; 
     expect(await terminal.exit).toBe(1);
     expect(await home.status()).toMatchObject({ state: "none" });
   };
-  await gone([], () => home.daemon("stop"), "Start it with harness daemon start, then continue with harness attach sess_");
+  await gone(
+    [],
+    () => home.daemon("stop"),
+    "Start it with harness daemon start, then continue with harness attach sess_",
+  );
   const named = `unix:${home.socket}`;
   await gone(["--connect", named], (pid) => process.kill(pid, "SIGKILL"), `--connect ${named}`);
 });

@@ -96,6 +96,7 @@ export async function createLongLogRig({ store: kind, events, chars = 20, whileO
       },
       subsystems: async () => ({}),
       tools: () => [],
+      servers: () => [],
       providers: () => [],
       slashCommands: () => [],
       exportSession: text,

@@ -7,7 +7,7 @@ import { symlinkSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { defaultSettings, type Project, type Settings } from "#artifacts";
-import type { EffectPorts } from "#base";
+import { type EffectPorts, noServers } from "#base";
 import type { Plugin } from "#engine";
 import { type Policy, policyOf, RecordedCalls, type RecordedSession } from "#governance";
 import { type Decision, type Event, forSession, type SessionCommandKind, type SessionCommandOf } from "#protocol";
@@ -280,6 +280,7 @@ function withoutPrograms({ files }: EffectPorts): EffectPorts {
       get: async ({ url }) => ({ ...response, url }),
       post: async ({ url }) => ({ ...response, url }),
     },
+    servers: noServers,
   };
 }
 

@@ -9,7 +9,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { EffectPorts } from "#base";
+import { type EffectPorts, serverToolName } from "#base";
 import type { EffectNote, Plugin, Tool, ToolContext, ToolSource } from "#engine";
 import { type CallId, type Event, forSession, type SessionCommandKind, type SessionCommandOf } from "#protocol";
 import { createBuiltinTools } from "#tools";
@@ -203,7 +203,7 @@ function keyOf({ port, target }: { readonly port: string; readonly target: strin
 }
 
 function observing(
-  { files, processes, web }: EffectPorts,
+  { files, processes, web, servers }: EffectPorts,
   see: (port: EffectNote["port"], target: string) => void,
 ): EffectPorts {
   return {
@@ -244,6 +244,12 @@ function observing(
       post(request, signal) {
         see("connect", new URL(request.url).host);
         return web.post(request, signal);
+      },
+    },
+    servers: {
+      call(request, signal) {
+        see("server", serverToolName(request.server, request.tool));
+        return servers.call(request, signal);
       },
     },
   };

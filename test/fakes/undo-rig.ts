@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Clock, compose, createUlidFactory } from "#base";
+import { type Clock, compose, createUlidFactory, noServers } from "#base";
 import { type CallResult, createRunTool, type ToolCall } from "#engine";
 import { type CallId, ClientId, createIdMint, type SessionId, type TurnId } from "#protocol";
 import { createBuiltinTools } from "#tools";
@@ -85,7 +85,12 @@ export function createUndoRig(options: UndoRigOptions = {}): UndoRig {
   let turn = ids.turn();
   const store = createUndoStore({ directory: storeDirectory, key, clock, limits, settled });
   const files = createWorkspaceFiles(root);
-  const ports = { files, processes: createProcesses({ root, env: process.env }), web: createPublicWeb() };
+  const ports = {
+    files,
+    processes: createProcesses({ root, env: process.env }),
+    web: createPublicWeb(),
+    servers: noServers,
+  };
   const tools = createBuiltinTools(createSystemClock()).tools();
   const handler = compose<ToolCall, CallResult>(
     [createUnwrittenLedger(), ...(record ? [createUndoRecorder(store, files)] : []), createOpenGate(ports)],

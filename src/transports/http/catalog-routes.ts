@@ -35,7 +35,12 @@ export const catalogRoutes: readonly Route[] = [
   ),
   list("/v1/profiles", "profiles", "Profiles; none in this version", () => []),
   list("/v1/skills", "skills", "Skills; none in this version", () => []),
-  list("/v1/mcp/servers", "servers", "MCP servers; none in this version", () => []),
+  list(
+    "/v1/mcp/servers",
+    "servers",
+    "MCP servers of open sessions, and those that no session has started",
+    ({ backend }) => backend.servers(),
+  ),
 ];
 
 function list(

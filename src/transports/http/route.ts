@@ -20,6 +20,8 @@ export interface HttpBackend {
   /** How parts of the program are that are not the server's own. */
   subsystems(): Promise<Readonly<Record<string, object>>>;
   tools(): readonly Tool[];
+  /** MCP servers and how they are. */
+  servers(): readonly Readonly<Record<string, unknown>>[];
   providers(): readonly Readonly<Record<string, unknown>>[];
   /** Namespaces that CustomCommands can be sent to, and the commands of this program's own faces. */
   slashCommands(): readonly Readonly<Record<string, unknown>>[];

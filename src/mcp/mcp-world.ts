@@ -1,0 +1,34 @@
+/** What this part needs of the world: programs that are spoken to over their standard streams, and requests over HTTP. */
+import type { McpConnection, McpServer } from "#artifacts";
+
+/** A server that is started as a program. */
+export type StdioServer = McpServer & { readonly connection: Extract<McpConnection, { readonly kind: "stdio" }> };
+
+export interface ServerProcess {
+  /** The line comes with its line feed. A line for a program that has ended is lost. */
+  write(line: string): void;
+  /** Closes its standard input. */
+  end(): void;
+  /** Resolves when the program has ended and all of its output was handed over. Never rejects. */
+  readonly ended: Promise<ServerEnd>;
+}
+
+export interface ServerEnd {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** Why it could not run, in words for a person; absent when it did. */
+  readonly problem?: string;
+}
+
+export interface McpWorld {
+  /** Starts the program in its confinement. Aborting the signal ends the whole process group. Rejects when it cannot start. */
+  start(
+    server: StdioServer,
+    on: { stdout(chunk: Buffer): void; stderr(chunk: Buffer): void },
+    signal: AbortSignal,
+  ): Promise<ServerProcess>;
+  /** For servers on the network: public or allowed addresses only. */
+  readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
+}
+
+export type McpLog = (level: "debug" | "info" | "warn" | "error", text: string) => void;

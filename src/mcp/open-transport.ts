@@ -1,0 +1,12 @@
+/** A transport of the SDK with what supervising it needs besides. */
+import type { Transport } from "@modelcontextprotocol/client";
+
+export interface OpenTransport {
+  readonly transport: Transport;
+  /** Resolves to the reason when the connection is over, for whatever reason. */
+  readonly closed: Promise<string>;
+  /** The same, as far as it is over. */
+  reason(): string | undefined;
+  /** Ends it at once, with its process group if it has one. */
+  kill(reason: string): void;
+}
