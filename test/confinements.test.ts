@@ -17,7 +17,7 @@ describe.runIf(hasSandbox)("a command", () => {
     const rig = await createHarnessRig(runs("ls missing"));
     await rig.send();
     expect(confinements(rig)).toEqual(["reader"]);
-    expect(text(rig)).toContain("call exec with ask: true to put it to the user");
+    expect(text(rig)).toContain("call exec with ask: true to ask the user");
   });
 
   test("that a rule allows runs in the workspace confinement", async () => {

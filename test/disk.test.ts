@@ -176,7 +176,7 @@ describe.skipIf(missing !== undefined)("a full disk under the state folder", () 
     state.fill();
     // What is there already is written over.
     for (const n of [1, 2, 2]) await write(n);
-    expect(problems).toEqual([expect.stringMatching(/cannot be kept.*(no space|full)/i)]);
+    expect(problems).toEqual([expect.stringMatching(/could not store the last known head.*(no space|full)/i)]);
     expect(known.read(sessionId(1))).toMatchObject({ head: { event: 2 } });
     expect(known.read(sessionId(2))).toEqual({ kind: "none" });
     state.makeRoom();
@@ -264,7 +264,7 @@ describe.skipIf(missing !== undefined)("the program", () => {
     expect([1, 2]).toContain(again.code);
     expect(again.err).toMatch(/sessions\.db.*(no space|disk is full)/i);
     const looked = await runCli(home, ["doctor"]);
-    expect(looked).toMatchObject({ code: 1, out: expect.stringContaining("Make room") });
+    expect(looked).toMatchObject({ code: 1, out: expect.stringContaining("Free disk space") });
     // Nobody is told to put a good log away.
     expect(looked.out).not.toMatch(/move it away|backup/);
     disk.makeRoom();

@@ -144,7 +144,7 @@ describe.each([0, 1])("at depth %i", (depth) => {
     await rig.send();
     const results = rig.results();
     expect(results[0]).toBe('blocked by hook "guard": banned name');
-    expect(results[1]).toContain("there is a tool echo already");
+    expect(results[1]).toContain("the tool echo already exists");
     expect(results.slice(2, 5)).toEqual([
       '{"registered":"note_one"}',
       '{"registered":"secret_one"}',

@@ -46,7 +46,7 @@ async function play(cli: InProcessCli, ...flags: string[]) {
     events.filter((event) => event.kind === kind).map(({ payload }) => payload as EventPayload<Kind>);
   const echoes = of("ToolResult").filter(({ name }) => name === "echo");
   const changes = of("ProjectChanged").filter(
-    ({ problems }) => !problems.some((text) => text.includes("needs an ack")),
+    ({ problems }) => !problems.some((text) => text.includes("needs your ack")),
   );
   return { code, of, changes, echoes: echoes.map(({ outcome }) => outcome) };
 }

@@ -141,7 +141,7 @@ const rows: readonly Row[] = [
     kind: "no sandbox",
     call: ["exec", { command: "make" }],
     settings: { ...rule("allow", "Bash"), sandbox: "auto", network: { allowedDomains: ["a.test"] } },
-    what: /^The command cannot be confined: the workspace lies in/,
+    what: /^The command cannot be confined: the workspace is inside/,
     place: /\(built-in: sandbox\)/,
     remedy: /choose another workspace/,
   },

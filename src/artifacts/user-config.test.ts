@@ -35,7 +35,7 @@ describe("config.toml", () => {
   });
 
   test.each([
-    ['[mcp_servers.restart]\ncommand = "x"', '"restart" does not fit here'],
+    ['[mcp_servers.restart]\ncommand = "x"', '"restart" is not valid here'],
     ["[mcp_servers.a]\nargs = []", '"command" is missing'],
     ['[mcp_servers.a]\ncommand = "x"\nnetwork = "all"', "network"],
   ])("an MCP server that is wrong says so: %j", async (text, told) => {

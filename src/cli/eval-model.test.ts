@@ -115,7 +115,7 @@ describe("a model", () => {
       code: 1,
       passed: false,
       cases: [
-        { status: "not_run", detail: expect.stringContaining("neither a cassette, nor a scenario, nor the key") },
+        { status: "not_run", detail: expect.stringContaining("no cassette and no scenario, and no key is set") },
       ],
     });
     cli.put("evals/testdata/01.yaml", liveCase("hello").replace("gpt-4o-mini", "openia:gpt-4o-mini"));

@@ -109,7 +109,7 @@ describe("harness doctor", () => {
       expect.objectContaining({
         check: "machine key",
         state: "error",
-        detail: expect.stringContaining("machine.key is gone"),
+        detail: expect.stringContaining("machine.key is missing"),
       }),
     );
     expect(existsSync(file)).toBe(false);
