@@ -114,9 +114,7 @@ describe("a model", () => {
     expect(await evalReport(cli)).toMatchObject({
       code: 1,
       passed: false,
-      cases: [
-        { status: "not_run", detail: expect.stringContaining("no cassette and no scenario, and no key is set") },
-      ],
+      cases: [{ status: "not_run", detail: expect.stringContaining("no cassette and no scenario, and no key is set") }],
     });
     cli.put("evals/testdata/01.yaml", liveCase("hello").replace("gpt-4o-mini", "openia:gpt-4o-mini"));
     expect(await cli.run("eval")).toMatchObject({

@@ -429,7 +429,11 @@ describe("undo", () => {
     renameSync(join(user.workspace, "a.txt"), agents);
     user.put("a.txt", "mine");
     const refused = await callCli(user, ["undo"]);
-    expect(refused).toMatchObject({ code: 1, out: "", err: expect.stringContaining("a.txt  now has different contents") });
+    expect(refused).toMatchObject({
+      code: 1,
+      out: "",
+      err: expect.stringContaining("a.txt  now has different contents"),
+    });
     expect(existsSync(join(user.workspace, "d/new"))).toBe(true);
     const skipped = await callCli(user, ["undo", "--skip-conflicts", "--json"]);
     expect(skipped.code).toBe(1);

@@ -176,7 +176,10 @@ describe("looking after the log", () => {
     const { session } = JSON.parse(first.out.slice(0, first.out.indexOf("\n"))) as { session: string };
     appendFileSync(join(home.workspace, ".harness/threads", session, "events.jsonl"), '{"id":9');
     const repaired = await callCli(home, [...readable, "--resume", session, "hello again"]);
-    expect(repaired).toMatchObject({ code: 0, err: expect.stringContaining("the last 7 bytes, which it had never acknowledged") });
+    expect(repaired).toMatchObject({
+      code: 0,
+      err: expect.stringContaining("the last 7 bytes, which it had never acknowledged"),
+    });
     const again = await callCli(home, [...readable, "--resume", session, "and again"]);
     expect(again).toMatchObject({ code: 0, err: expect.not.stringContaining("never acknowledged") });
   });

@@ -130,7 +130,9 @@ test("where nobody can be asked, a change waits, is told, and the acked version 
   home.put(".harness/hooks/h.md", HOOK("second version"));
   expect(await turn("two")).toMatchObject({
     logged: ["first version"],
-    changed: [{ in_force: false, files: [".harness/hooks/h.md"], problems: [expect.stringContaining("needs your ack")] }],
+    changed: [
+      { in_force: false, files: [".harness/hooks/h.md"], problems: [expect.stringContaining("needs your ack")] },
+    ],
   });
   expect(await turn("three")).toEqual({ logged: ["first version"], changed: [] });
   await ackProject(home);
@@ -211,7 +213,10 @@ describe("in CI", () => {
     expect(await callCli(home, ["init", "."])).toMatchObject({ code: 0 });
     const other = { ...home, env: { ...home.env, HARNESS_PASSPHRASE: "another key" } };
     const { code, err } = await callCli(other, ["verify-ack"]);
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("approved.lock: this machine's key did not seal it") });
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringContaining("approved.lock: this machine's key did not seal it"),
+    });
   });
 
   test("a folder of the user's own is acked with one answer, or with --yes", async () => {
