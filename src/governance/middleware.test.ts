@@ -232,6 +232,45 @@ describe("the gate", () => {
     ]);
   });
 
+  test("lets a call reach the tool of a server that was judged, with its arguments, and nothing else", async () => {
+    const { ports } = createTemporaryWorkspace();
+    const reached: string[] = [];
+    const gate = createGate({
+      ports: {
+        ...ports,
+        servers: {
+          async call({ server, tool }) {
+            reached.push(`${server}/${tool}`);
+            return { content: [], isError: false };
+          },
+        },
+      },
+      clock: createSystemClock(),
+      policyVersion: () => "v1",
+      judgeEffect: async () => ({}),
+      onNetwork: () => undefined,
+      isJudgedWhole: () => true,
+    });
+    for (const name of ["mcp.notes.add", "notes.add"]) {
+      const call = toolCall({ class: "mutating", name });
+      await compose<ToolCall, CallResult>([ledgerOn(async () => undefined), gate], async ({ ports: bound, args }) => {
+        const { signal } = new AbortController();
+        const judged = { server: "notes", tool: "add", args, timeoutMs: 1000 };
+        const others = [
+          { ...judged, tool: "erase" },
+          { ...judged, server: "mail" },
+          { ...judged, args: { ...args } },
+        ];
+        for (const other of [...others, ...(name === "notes.add" ? [judged] : [])]) {
+          await expect(bound?.servers.call(other, signal)).rejects.toMatchObject({ reason: "AccessDenied" });
+        }
+        if (name !== "notes.add") await bound?.servers.call(judged, signal);
+        return OK;
+      })(call);
+    }
+    expect(reached).toEqual(["notes/add"]);
+  });
+
   test("refuses once the call was cancelled", async () => {
     expect((await portsOf({}, AbortSignal.abort())).statuses).toEqual(["rejected", "rejected", "rejected", "rejected"]);
   });

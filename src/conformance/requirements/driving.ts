@@ -46,7 +46,7 @@ export const drivingRequirements = {
   ...cited("decisions", "Loop", COMMANDS, {
     "turn:queue": "A queued input starts a turn of its own after the running one, once.",
     "turn:queue-restart": "A queued input is delivered exactly once, also when the program is killed before its turn.",
-    "turn:steer": "What a running turn is told is in the log and reaches the model at its next step.",
+    "turn:steer": "Text sent to a running turn is in the log and reaches the model at its next step.",
     "turn:steer-idle": "Telling a turn something while none runs is refused with NoTurnRunning.",
   }),
   ...cited("service", "Control plane", COMMANDS, {
@@ -57,12 +57,12 @@ export const drivingRequirements = {
   }),
   ...cited("service", "Multi-client semantics", COMMANDS, {
     "permission:allow": "A human's yes lets the call run.",
-    "permission:deny": "A human's no keeps the call from running; the model is told and the turn goes on.",
+    "permission:deny": "When a person denies a call, it does not run; the model learns why and the turn continues.",
     "permission:first-human": "The first answer of a human counts; later ones change nothing.",
   }),
   ...cited("decisions", "Permissions", COMMANDS, {
-    "permission:once": "A yes for one call holds for that call: the next one asks again.",
-    "permission:always": "A yes for the tool holds until the session ends.",
+    "permission:once": "An approval for one call covers only that call; the next call asks again.",
+    "permission:always": "An approval for a tool lasts until the session ends.",
   }),
   ...cited("service", "Hard rule 11", COMMANDS, {
     "permission:agent": "An agent cannot answer for the turn it started.",
