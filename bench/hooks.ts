@@ -6,7 +6,7 @@ import type { HookArtifact, ScriptSource } from "#artifacts";
 import type { Hook, HookCall } from "#engine";
 import { SessionId, TurnId } from "#protocol";
 import { createRunStates, createScripts } from "#script";
-import { createPublicWeb, createSystemClock, createSystemRandom, createWorkspaceFiles } from "#world";
+import { createProcesses, createPublicWeb, createSystemClock, createSystemRandom, createWorkspaceFiles } from "#world";
 import { type Figure, holds, printFigures } from "./figures.ts";
 
 const ROUNDS = 100;
@@ -87,7 +87,11 @@ export function benchHooks(): Figure[] {
       args: { command: "git status --short" },
       content: "x".repeat(100_000),
     },
-    ports: { files: createWorkspaceFiles("."), web: createPublicWeb() },
+    ports: {
+      files: createWorkspaceFiles("."),
+      web: createPublicWeb(),
+      processes: createProcesses({ root: ".", env: {} }),
+    },
     annotate: () => undefined,
   };
   const matching = scripts.hook(artifact(0, 'payload["name"] == "run_command"'));

@@ -10,9 +10,11 @@ import { configurationPage } from "./reference/configuration-page.ts";
 import { conformancePage } from "./reference/conformance-page.ts";
 import { evalsPage } from "./reference/evals-page.ts";
 import { httpPage } from "./reference/http-page.ts";
+import { profilesPage } from "./reference/profiles-page.ts";
 import { protocolPage } from "./reference/protocol-page.ts";
 import { providersPage } from "./reference/providers-page.ts";
 import { redactionPage } from "./reference/redaction-page.ts";
+import { slashPage } from "./reference/slash-page.ts";
 import { toolsPage } from "./reference/tools-page.ts";
 
 const root = resolve(import.meta.dirname, "..");
@@ -32,10 +34,12 @@ export function referencePages(): readonly ReferencePage[] {
     { path: "docs/reference/tools.md", text: toolsPage() },
     { path: "docs/reference/providers.md", text: providersPage() },
     { path: "docs/reference/configuration.md", text: configurationPage() },
+    { path: "docs/reference/profiles.md", text: profilesPage() },
     { path: "docs/reference/artifacts.md", text: artifactsPage() },
     { path: "docs/reference/evals.md", text: evalsPage() },
     { path: "docs/reference/built-ins.md", text: builtinsPage() },
     { path: "docs/reference/redaction.md", text: redactionPage() },
+    { path: "docs/reference/slash-commands.md", text: slashPage() },
   ];
 }
 

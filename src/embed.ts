@@ -9,7 +9,7 @@ import { defined } from "#base";
 import type { ControlClient } from "#control";
 import { type Plugin, type Tool, type ToolContext, type TurnSummary, textOutput } from "#engine";
 import { assembleHarness, type Harness, openEmbeddedProject, PROJECT_FILES, undoPlace } from "#program";
-import { createAnswerCollector, ReasonError, reasonText, type SessionId } from "#protocol";
+import { createAnswerCollector, type InputBlock, ReasonError, reasonText, type SessionId } from "#protocol";
 import { createHeldKeys, defaultModel } from "#providers";
 import { createSigner, harnessPaths, headsDirectory, machineKeySource } from "#stores";
 import type { UndoReport } from "#undo";
@@ -104,7 +104,7 @@ export interface EmbeddedHarness {
    * Runs one turn. Resolves also when `maxTurns` is reached (`outcome: "step_limit"`). Rejects with TurnInProgress while one runs,
    * with the reason when it is cancelled or the model fails, and with what a handler threw, once the turn is over.
    */
-  prompt(content: string, options?: { readonly signal?: AbortSignal }): Promise<PromptResult>;
+  prompt(content: string | readonly InputBlock[], options?: { readonly signal?: AbortSignal }): Promise<PromptResult>;
   /** Ends the running prompt; safe when none runs. */
   cancel(): void;
   /** Takes back what the last prompt changed in the workspace. Needs `undo: true`. */
@@ -154,7 +154,8 @@ export async function createHarness(
   return {
     session,
     async prompt(content, options = {}) {
-      const sent = client.submit({ kind: "SendInput", session, content: [{ type: "text", text: content }] });
+      const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : [...content];
+      const sent = client.submit({ kind: "SendInput", session, content: blocks });
       options.signal?.addEventListener("abort", cancel, { once: true });
       try {
         const { done } = await sent;

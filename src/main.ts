@@ -82,6 +82,8 @@ export async function main(): Promise<void> {
     build: buildInfo(packageRoot),
     programFile: entry,
     scenariosDir: join(packageRoot, "scenarios"),
+    skillsDir: join(packageRoot, "skills"),
+    profilesDir: join(packageRoot, "profiles"),
     templatesDir: join(packageRoot, "templates"),
     relaunch: (args, options) =>
       startDetached({

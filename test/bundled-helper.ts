@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { build } from "rolldown";
 import { credentialHelper } from "../rolldown.config.ts";
 
-export async function setup(): Promise<() => void> {
+/** Several projects of one run share the helper of the first. */
+export async function setup(): Promise<(() => void) | undefined> {
+  if (process.env.HARNESS_TEST_HELPER !== undefined) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "harness-helper-"));
   await build({ ...credentialHelper, output: { ...credentialHelper.output, dir: folder } });
   process.env.HARNESS_TEST_HELPER = join(folder, "credential-helper.js");

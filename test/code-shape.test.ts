@@ -29,6 +29,7 @@ const longFunctions: Readonly<Record<string, string>> = {
   "src/engine/session.ts: createSession": "the state that all members of a session share",
   "src/engine/turn.ts: runTurn": "one loop: the turn",
   "src/governance/permission.ts: ask": "one question from its record to its answer",
+  "src/mcp/supervised-server.ts: superviseServer": "the state of one server, which all its members share",
   "src/program/assemble.ts: assembleHarness": "the list of what all sessions share",
   "src/program/open.ts: openProgram": "the list of what a program is made of",
   "src/sandbox/guarded-names.ts: guardNames": "one walk over the names that are held",

@@ -87,7 +87,7 @@ test("a tool of a request does not take the place of one that the agent has", as
     },
   );
   await rig.send("go");
-  expect(rig.results()).toEqual([expect.stringContaining("There is a tool look already.")]);
+  expect(rig.results()).toEqual([expect.stringContaining("There is already a tool look.")]);
 });
 
 test("what an agent is denied it does not get through another agent, nor under a name of its own", async () => {

@@ -310,7 +310,7 @@ test("a delegate cannot be opened again as an agent of its own: nothing would ho
   const client = rig.harness.control.connect({ identityClass: "human", interactive: false, onEvent: () => undefined });
   await expect(client.submit({ kind: "CreateSession", resume: session })).rejects.toMatchObject({
     reason: "NotAllowed",
-    message: expect.stringMatching(new RegExp(`${session} is the session of a delegate.*Go on with ${rig.session}`)),
+    message: expect.stringMatching(new RegExp(`${session} is the session of a delegate.*Continue ${rig.session}`)),
   });
 });
 

@@ -117,7 +117,7 @@ describe("a delegation", () => {
       { tools: [{ name: "fs.read", parameters: {}, script: "def run(args):\n    return 1" }] },
       /built-in tool/,
     ],
-    ["a tool that nobody has", { tools: ["fs.teleport"] }, /do not have it/],
+    ["a tool that nobody has", { tools: ["fs.teleport"] }, /do not have it yourself/],
     ["a verifier without run", { verify: "def check(x):\n    return True" }, /run/],
     ["an agent that nobody wrote", { agent: "scowt" }, /Did you mean "scout"/],
     ["a model that nobody knows", { model: "nobody:x" }, /no provider/],
@@ -220,7 +220,9 @@ describe("what crosses the boundary", () => {
       inline: [answers("never")],
     });
     await rig.send("go");
-    expect(rig.parsed()).toMatchObject([{ result: expect.stringContaining("You cannot pass on fs.write") }]);
+    expect(rig.parsed()).toMatchObject([
+      { result: expect.stringContaining("You cannot give fs.write to the delegate") },
+    ]);
   });
 
   test("files and rules: the workspace and the deny rules are those of the root", async () => {

@@ -120,6 +120,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.mkdirSync",
     why: "A folder with those above it: the one place, because what Node has for it may never end.",
   },
+  "src/world/remote-request.ts": {
+    uses: "node:http node:https node:net",
+    why: "Requests to MCP servers on the network, to the origin of the user's own entry; the gate has judged the call.",
+  },
   "src/world/model-connections.ts": {
     uses: "node:http node:https",
     why: "Keeps connections to models open for the two places that send; sends nothing.",
@@ -127,6 +131,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/world/private-file.ts": {
     uses: "fs.fsyncSync fs.ftruncateSync fs.linkSync fs.openSync fs.renameSync fs.rmSync fs.writeFileSync fs.writeSync",
     why: "What the program keeps for itself: undo and acks, in the data and state folders.",
+  },
+  "src/world/program-facts.ts": {
+    uses: "fs.open",
+    why: "Opens programs for reading, to hash them.",
   },
   "src/world/process-monitor.ts": {
     uses: "fs.openSync fs.unlinkSync fs.writeSync",
@@ -196,9 +204,21 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.mkdir fs.writeFile",
     why: "`harness init` and `scaffold`, which a person types.",
   },
-  "src/program/npx-package.ts": {
-    uses: "fs.rmSync fs.writeFileSync",
-    why: "`harness mcp add` with a package, which a person types: the folder in which npm installs it.",
+  "src/program/npm-package.ts": {
+    uses: "fs.writeFileSync",
+    why: "A package that a person has typed or approved: the folder in which npm installs it.",
+  },
+  "src/program/server-package.ts": {
+    uses: "fs.rmSync",
+    why: "Removes the folder of a package of an MCP server that was removed or not approved.",
+  },
+  "src/cli/skills.ts": {
+    uses: "fs.mkdirSync fs.writeFileSync",
+    why: "`harness skills new`, which a person types.",
+  },
+  "src/program/uv-package.ts": {
+    uses: "fs.writeFileSync",
+    why: "A package that a person has typed or approved: the folder in which uv installs it.",
   },
   "src/program/policy-source.ts": {
     uses: "fs.mkdtempSync fs.rmSync",
@@ -252,6 +272,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.chmodSync fs.rmSync fs.rmdirSync fs.writeFileSync node:http node:https",
     why: "The credential helper: its private socket, and keys sealed for a helper that takes over.",
   },
+  "src/credentials/login-callback.ts": {
+    uses: "node:http",
+    why: "Listens on 127.0.0.1 for the browser of a person who logs in at an MCP server, while the login waits.",
+  },
   "src/credentials/helper-server.ts": {
     uses: "node:http node:https",
     why: "Opens connections to models that need a key, in the credential helper's process.",
@@ -267,6 +291,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/logs/daily-files.ts": {
     uses: "fs.appendFileSync fs.renameSync fs.rmSync",
     why: "The program's own log, in the state folder.",
+  },
+  "src/mcp/kept-tools.ts": {
+    uses: "fs.rmSync",
+    why: "Removes the oldest lists of tools from the program's own state folder.",
   },
   "src/mcp/schema-check.ts": {
     uses: "node:worker_threads",

@@ -353,7 +353,7 @@ describe("undo", () => {
       },
     ]);
     await rig.send("and now?");
-    expect(JSON.stringify(rig.vendor.requests.at(-1)?.body)).toContain("The user took back changes");
+    expect(JSON.stringify(rig.vendor.requests.at(-1)?.body)).toContain("The user reverted changes");
     await rig.submit({ kind: "Redo" });
     expect(readFileSync(file, "utf8")).toBe("x");
     rig.workspace.put("new.txt", "mine");

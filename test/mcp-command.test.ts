@@ -4,6 +4,8 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { callCli } from "./fakes/cli-call.ts";
 import { createCliHome } from "./fakes/cli-process.ts";
+import { answerWith, serveOnLoopback } from "./fakes/http-mcp-server.ts";
+import { modernHandler } from "./fakes/modern-mcp-server.ts";
 import { hasSandbox } from "./fakes/test-sandbox.ts";
 
 const CHECKOUT = dirname(import.meta.dirname);
@@ -32,11 +34,40 @@ test("servers are added to config.toml, listed and removed, and the rest of the 
     },
     { name: "other", connection: { command: "other-server", network: "public" } },
   ]);
+  expect(await callCli(home, ["mcp", "disable", "other"])).toMatchObject({ code: 0 });
+  expect(JSON.parse((await callCli(home, ["mcp", "list", "--json"])).out)).toMatchObject([{ name: "notes" }]);
+  expect(await callCli(home, ["mcp", "enable", "other"])).toMatchObject({ code: 0 });
+  const got = JSON.parse((await callCli(home, ["mcp", "get", "other", "--json"])).out);
+  expect(got).toMatchObject({ name: "other", tools: [], waiting: [] });
+  expect((await callCli(home, ["doctor"])).out).toContain("other: the program other-server does not exist");
   expect(await callCli(home, ["mcp", "remove", "other"])).toMatchObject({ code: 0 });
   expect(readFileSync(file, "utf8").trimEnd()).toBe(before.trimEnd());
 });
 
+test("a server on the network is added with its headers, and tried", async () => {
+  const handle = modernHandler();
+  const { origin, seen } = await serveOnLoopback((request, response) => answerWith(handle, request, response));
+  const home = createCliHome();
+  const headers = ["--header", "X-Team: blue", "--bearer-token-env-var", "NET_TOKEN"];
+  expect(await callCli(home, ["mcp", "add", "net", "--url", `${origin}/mcp`, ...headers])).toMatchObject({ code: 0 });
+  const [{ connection }] = JSON.parse((await callCli(home, ["mcp", "list", "--json"])).out);
+  const entry = { kind: "http", url: `${origin}/mcp`, headers: { "X-Team": "blue" }, bearerVariable: "NET_TOKEN" };
+  expect(connection).toMatchObject(entry);
+  expect(await callCli(home, ["mcp", "test"])).toMatchObject({
+    code: 1,
+    out: expect.stringContaining("the variable NET_TOKEN, which its entry in config.toml names, is not set"),
+  });
+  const withToken = { ...home, env: { ...home.env, NET_TOKEN: "mcp-token-0b7d6053" } };
+  expect(await callCli(withToken, ["mcp", "test"])).toMatchObject({ code: 0, out: "✓ net: 7 tools, MCP 2026-07-28\n" });
+  expect(seen.at(-1)?.headers).toMatchObject({ "x-team": "blue", authorization: "Bearer mcp-token-0b7d6053" });
+});
+
 test.each([
+  [["mcp", "add", "a", "--url", "ftp://x"], "http or https address"],
+  [["mcp", "add", "a", "--url", "https://x.org", "--", "x"], "--url takes no command"],
+  [["mcp", "add", "a", "--url", "https://x.org", "--transport", "ws"], "--transport is http or sse"],
+  [["mcp", "add", "a", "--url", "https://x.org", "--header", "x"], "--header takes 'Name: value'"],
+  [["mcp", "add", "a"], "name the program or the address"],
   [["mcp", "add", "restart", "--", "x"], "cannot be the name of an MCP server"],
   [["mcp", "add", "Big", "--", "x"], "cannot be the name of an MCP server"],
   [["mcp", "add", "a", "-e", "nothing", "--", "x"], "--env takes NAME=VALUE"],
@@ -58,7 +89,7 @@ describe.runIf(hasSandbox)("a server", () => {
       out: expect.stringMatching(/^✓ memory: 9 tools, MCP /),
     });
     const tools = JSON.parse((await callCli(home, ["mcp", "tools", "memory", "--json"])).out);
-    expect(tools[0]).toMatchObject({ name: "mcp.memory.create_entities", class: "mutating" });
+    expect(tools).toContainEqual(expect.objectContaining({ name: "mcp.memory.create_entities", class: "mutating" }));
   });
 
   test("that does not start is exit code 1", async () => {
@@ -108,4 +139,33 @@ test("a package that npx would fetch is installed once, without its scripts, and
   expect(existsSync(program)).toBe(false);
   const missing = await callCli(home, ["mcp", "add", "none", "--", "npx", "-y", "./not-there"]);
   expect(missing).toMatchObject({ code: 2, err: expect.stringContaining("npm could not install ") });
+});
+
+test.runIf(hasSandbox)("a tool that has changed is shown as a diff, and offered once it is approved", async () => {
+  const home = createCliHome();
+  const run = (...args: string[]) => callCli(home, ["mcp", ...args]);
+  /** The value of a variable is not part of what a server is. */
+  const serve = async (version: string) => {
+    const started = [process.execPath, join(CHECKOUT, "test/fakes/shell-mcp-server.ts")];
+    const entry = ["sh", "-e", `TOOL_VERSION=${version}`, "--path", CHECKOUT, "--", ...started];
+    expect(await run("add", ...entry)).toMatchObject({ code: 0 });
+  };
+  await serve("1");
+  expect((await run("approve", "sh")).err).toContain("has not seen the tools of sh yet");
+  expect(await run("test", "sh")).toMatchObject({ code: 0 });
+  expect((await run("approve", "sh")).err).toContain("No tool of sh waits");
+  await run("remove", "sh");
+  await serve("2");
+  expect(JSON.parse((await run("tools", "--json")).out)).toMatchObject([
+    { name: "mcp.sh.sh", description: expect.stringContaining("harness mcp approve sh") },
+  ]);
+  expect(await run("approve", "sh")).toMatchObject({ code: 2, err: expect.stringContaining("--yes") });
+  expect((await callCli(home, ["doctor"])).out).toContain("sh: 0 tools, and 1 new or changed ones wait for approval");
+  const { code, out } = await run("approve", "sh", "--yes");
+  expect(code).toBe(0);
+  expect(out).toContain("-Version 1.");
+  expect(out).toContain("+Version 2.");
+  expect(JSON.parse((await run("tools", "--json")).out)).toMatchObject([
+    { name: "mcp.sh.sh", description: expect.stringContaining("Version 2.") },
+  ]);
 });

@@ -6,13 +6,15 @@ import { accessSync, chmodSync, constants, mkdtempSync, rmSync, statfsSync } fro
 import { join } from "node:path";
 
 const FOLDER = "/dev/shm";
+const PREFIX = "ht-";
 /** Several times what a whole run has at any moment. */
 const ROOM_BYTES = 2 * 1024 ** 3;
 
+/** Several projects of one run share the folder of the first. */
 export function setup(): (() => void) | undefined {
-  if (!hasRoom()) return undefined;
+  if (process.env.TMPDIR?.startsWith(join(FOLDER, PREFIX)) === true || !hasRoom()) return undefined;
   // Short: the path of a socket has to fit into a hundred characters.
-  const folder = mkdtempSync(join(FOLDER, "ht-"));
+  const folder = mkdtempSync(join(FOLDER, PREFIX));
   // Some tests run a program as another user.
   chmodSync(folder, 0o755);
   process.env.TMPDIR = folder;

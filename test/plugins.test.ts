@@ -228,8 +228,8 @@ describe("what a plugin registers", () => {
       (host) => host.addHook({ name: "a", event: "tool.before", handle: nothing }),
       "tool.before",
     ],
-    ["a namespace of the program", (host) => host.addSlashCommand(slash("sessions")), "belongs to the program"],
-    ["a word without a namespace", (host) => host.addSlashCommand(slash("")), "is not a namespace"],
+    ["a namespace of the program", (host) => host.addSlashCommand(slash("sessions")), "is reserved for Harness"],
+    ["a word without a namespace", (host) => host.addSlashCommand(slash("")), "is not a valid namespace"],
     ["a wire of the program", (host) => host.addTransport(wire("http")), "wire 'http' is taken"],
     ["a namespace of another plugin", (host) => host.addSlashCommand(slash("mine", "b")), "taken by the plugin first"],
     [
@@ -294,6 +294,6 @@ describe("what a plugin registers", () => {
       },
     };
     await createHarnessRig([], { plugins: [plugin] });
-    expect(later).toThrow("while its register runs");
+    expect(later).toThrow("while its register function runs");
   });
 });

@@ -11,7 +11,7 @@ test("every effect of some hundred calls, hooks and calls inside calls is on a r
   expect(campaign.unseen).toEqual([]);
   expect(campaign.calls).toBeGreaterThanOrEqual(CALLS);
   // It would prove nothing if little had happened.
-  expect(Object.keys(campaign.effects).toSorted()).toEqual(["connect", "move", "process", "remove", "write"]);
+  expect(Object.keys(campaign.effects).toSorted()).toEqual(["connect", "move", "process", "remove", "server", "write"]);
   expect(Object.keys(campaign.outcomes)).toEqual(expect.arrayContaining(["ok", "denied", "error"]));
   expect(campaign.hookEffects).toBeGreaterThan(0);
 });

@@ -181,7 +181,7 @@ describe("a delegate that was cut off", () => {
     expect(await store.get(child)).toMatchObject({ state: "ended", parent: session });
     await send("go on");
     const asked = JSON.stringify(rig.vendor.requests[0]?.body);
-    expect(asked).toContain("was cut off when the program stopped");
+    expect(asked).toContain("was interrupted when the program stopped");
     expect(asked).toContain(child);
   });
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { defaultSettings } from "#artifacts";
 import { parseEvent } from "#protocol/schemas";
 import { createRedactor } from "#redaction";
-import { subsystemsOf } from "../src/daemon/backend.ts";
+import { subsystemsOf } from "../src/program/subsystems.ts";
 import { calls, createHarnessRig, says } from "./fakes/harness-rig.ts";
 
 const SECRET = "ghp_Zt7Qm2Lx9Wc4Rv8Ks1Bn6Hd3Fy5Gp0JtVaEu";

@@ -288,11 +288,13 @@ describe("a session that is another one", () => {
 
     const more = await startReplay(recording, usual);
     await more.send();
-    await expect(more.send("once more")).rejects.toThrow("it has run out: the command SendInput is not on it");
+    await expect(more.send("once more")).rejects.toThrow("the recording has ended: the command SendInput is not on it");
     await more.harness.shutdown();
 
     const less = await startReplay(recording, usual);
-    await expect(less.harness.shutdown()).rejects.toThrow("it is not used up: the command SendInput was not reached");
+    await expect(less.harness.shutdown()).rejects.toThrow(
+      "the session ended early: it did not reach the command SendInput",
+    );
   });
 
   test("is refused by a rule that is new, and the difference is told", async () => {
@@ -312,7 +314,10 @@ describe("a file that is no cassette", () => {
     const broken: readonly (readonly [content: string, message: RegExp])[] = [
       ["", /:1: it is empty/],
       ["no JSON\n", /:1: the file is cut off here/],
-      [text.replace('"cassette": 1', '"cassette": 2'), /:1: it has version 2, and this program reads up to 1/],
+      [
+        text.replace('"cassette": 1', '"cassette": 2'),
+        /:1: it has version 2, but this version of Harness reads at most 1/,
+      ],
       [lines.slice(0, -2).join("\n"), /: the file is cut off here: its last entry is missing/],
       [lines.slice(0, at + 1).join("\n"), new RegExp(`:${at - 1}: the file is cut off here: the entry does not end`)],
       [text.replace('"ask": 1', '"ask": 7'), /:\d+: ask 7 should be ask 1/],

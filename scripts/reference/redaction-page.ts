@@ -25,7 +25,7 @@ export function redactionPage(): string {
     GENERATED,
     "Redaction replaces a secret with `«redacted:KIND»`. The same text always gives the same result, and redacting it again changes " +
       "nothing. `harness redact` lets you try it: [cli.md](cli.md#harness-redact).",
-    "## How a secret is told",
+    "## How redaction recognises a secret",
     "One pass over the text looks for keywords. At each keyword redaction tries the keyword's rules. Their patterns match from left to " +
       "right and never backtrack, so the time grows only with the text. A match must then be confirmed: by its entropy, by the name or " +
       "word beside it, or by its check digits. Placeholders (`xxxx`, `your-key-here`), references (`$VAR`, `<token>`, `op://…`, paths), " +
@@ -45,14 +45,14 @@ export function redactionPage(): string {
         "levels deep. So a secret that it finds in a file, it also finds when JSON contains the file.",
     ].join("\n"),
     "## Streams",
-    `A stream holds back text that cannot be decided yet: usually the last word, at most ${STREAM_WINDOW_CHARS} characters. A longer ` +
-      "secret is replaced when the window is full, and its rest is dropped. All pieces together give the same result as the whole text, " +
-      "except for secrets that touch each other with nothing in between: a text of up to 64 KiB is read again there, a longer text or a " +
-      "stream is not. A stream is also not read without its escapes; most notations are known with them as well. The first three " +
-      "letters or digits of a known key in the output of a dump or a fold hold nothing back. When no text arrives for 50 ms, text that " +
-      "only might begin a secret goes out; a secret that has begun to show stays. Some tokens are recognisable only after their first " +
-      "part, for example the lines of a key whose first line is missing. Up to 20 characters of these can have gone out by then. With " +
-      "user patterns the last 256 characters are held back as well.",
+    `A stream holds back text that cannot be decided yet: usually the last word, at most ${STREAM_WINDOW_CHARS} characters. If a secret ` +
+      "is longer, redaction replaces it when the window is full and drops its rest. All pieces together give the same result as the " +
+      "whole text, with two exceptions. Where secrets touch each other with nothing in between, redaction reads a text of up to 64 KiB " +
+      "again, but not a longer text or a stream. A stream is also not read without its escapes; most notations are known with their " +
+      "escapes as well. In the output of a dump or a fold, the first three letters or digits of a known key are not held back. When no " +
+      "text arrives for 50 ms, redaction releases text that might begin a secret, but not a secret that has clearly begun. Some tokens " +
+      "are recognisable only after their first part, for example the lines of a key whose first line is missing. Up to 20 characters " +
+      "of these can have gone out by then. With user patterns, the last 256 characters are held back as well.",
     "## Counters",
     "An event in which secrets were replaced has `redaction` in its payload: `policy_version`, `redacted_count`, and `counts` by kind. " +
       "It counts the markers in the event, whichever step put them there. `GET /v1/health` has the same for everything since the " +
@@ -61,21 +61,20 @@ export function redactionPage(): string {
     "## When it fails",
     "If the table cannot be loaded, a rule fails, a user pattern is wrong or exceeds its budget, or a value is nested deeper than 256, " +
       "no text comes out: `RedactionFailed`.",
-    "Redaction looks at the text behind every name of a field or a vendor. A long text of little else, which no real file is, is not " +
-      "read to its end: the text behind the last look that fits is withheld as `«redacted:unread»`. Texts of up to 32 KiB and streams are " +
-      "always read. A longer text also gets half a look of the cheapest kind for each character. That is five times what the densest of " +
-      "161 MB of system and package files needed, and as much as a pure list of keys needs. So 1 MB takes less than 100 ms, whatever its " +
-      "content.",
+    "Redaction checks the text after every field name and vendor name. For a text over 32 KiB, the number of these checks is limited: " +
+      "a fixed number, plus half a check of the cheapest kind for each character. If a text reaches the limit, redaction withholds the rest of it as " +
+      "`«redacted:unread»`. Texts of up to 32 KiB and streams have no limit. The limit is five times what the densest of 161 MB of " +
+      "system and package files needed, and as much as a pure list of keys needs. So 1 MB takes less than 100 ms, whatever its content.",
     "## What it does not find",
-    "- Secrets without a form, a telling name or a vendor's name beside them, unless they are known secrets.\n" +
-      '- Tokens that are URL-encoded in their middle, encoded otherwise (`\\u005f`, `&quot;`, UTF-16), or split by other text: line breaks, `"a" + "b"`, colours inside them. Known secrets are found across line breaks, quotes and colours.\n' +
+    "- Secrets without a recognisable format and without a field name or a vendor's name beside them, unless they are known secrets.\n" +
+      '- Tokens that are partly URL-encoded, encoded in another way (`\\u005f`, `&quot;`, UTF-16), or split by other text: line breaks, `"a" + "b"`, colours inside them. Known secrets are found across line breaks, quotes and colours.\n' +
       "- Known secrets that two programs changed in a row (`xxd -p | rev`), or that were compressed, encrypted or shifted (`tr a-z b-za`).\n" +
       "- Values that are words: behind `password` without quotes in YAML or code, and behind any other name, passphrases of several words without a digit, and passwords in prose without a digit.\n" +
       "- Values whose name is not beside them: columns of a table or a CSV file, `value:` above its `name:`, entries of a YAML list below a name, all but the first of a list in brackets, the second and later lines of a value in quotes.\n" +
-      "- Passwords with an unescaped `/`, `?` or `#` in a URL of the web; passwords that a program takes as a plain argument or from `echo … |`, unless its flag is known; lines out of the middle of a key, without its first and its last; card numbers of one or two different digits, IBANs in small letters.\n" +
+      "- Passwords with an unescaped `/`, `?` or `#` in a web URL; passwords that a program takes as a plain argument or from `echo … |`, unless its flag is known; lines from the middle of a key, without its first and last line; card numbers of one or two different digits, IBANs in lowercase.\n" +
       "- Values of a Kubernetes `Secret` under meaningless names.",
     `## Kinds`,
-    `${kinds.length} kinds. \`-\` in the name of a field stands for \`_\`, \`-\`, \`.\`, a space or nothing, and names may have more in front.`,
+    `${kinds.length} kinds. \`-\` in the name of a field matches \`_\`, \`-\`, \`.\`, a space or nothing, and the name may have a prefix.`,
     ...Object.entries(ruleFamilies).flatMap(([family, rules]) => [
       `### ${family.charAt(0).toUpperCase()}${family.slice(1)}`,
       table(

@@ -2,6 +2,7 @@
 import { defined } from "#base";
 import { contextType, type WrittenPath } from "./context-table.ts";
 import { hookTable, hookType } from "./hook-table.ts";
+import { declaredServersType } from "./mcp-table.ts";
 import { agentModelType } from "./model-table.ts";
 import type { AgentArtifact, Reference } from "./project.ts";
 import {
@@ -67,6 +68,12 @@ export const agentTable = defineTable({
       default: "none",
       meaning: "Hooks for this agent, in addition to the project's hooks.",
     },
+    mcp_servers: {
+      type: declaredServersType,
+      default: "none",
+      meaning:
+        "MCP servers for this agent only, with all of their tools. Same keys as in the project file; each needs your approval.",
+    },
     verify: {
       type: script,
       meaning:
@@ -123,6 +130,7 @@ export function makeAgent(
       verify: values.verify,
       maxVerifyRetries: values.max_verify_retries,
       toolsPolicy: values.tools_policy,
+      mcpServers: values.mcp_servers,
     }),
     ...(context === undefined ? {} : { context: context.config }),
   };

@@ -5,6 +5,7 @@ import { configTable } from "./config-table.ts";
 import { contextTable } from "./context-table.ts";
 import { hookTable } from "./hook-table.ts";
 import { budgetsTable, budgetTable, delegationTable, metaTable } from "./limits-table.ts";
+import { serverTable } from "./mcp-table.ts";
 import { modelTable, retryTable, timeoutsTable } from "./model-table.ts";
 import { networkTable, permissionsTable, ruleTable } from "./rules-table.ts";
 import type { Table } from "./schema.ts";
@@ -28,6 +29,7 @@ export const artifactTables: readonly Table[] = [
   permissionsTable,
   ruleTable,
   networkTable,
+  serverTable,
   delegationTable,
   metaTable,
   budgetsTable,

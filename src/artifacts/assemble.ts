@@ -4,6 +4,8 @@ import { hash } from "node:crypto";
 import { defined } from "#base";
 import { crossCheck } from "./cross-checks.ts";
 import type { FileContent } from "./file-content.ts";
+import { isOptionalKind } from "./file-kinds.ts";
+import type { LeftOutFile, OptionalFile } from "./optional-file.ts";
 import type { FileRecord } from "./parse-file.ts";
 import type { AgentArtifact, LoadedProject, Problem, Project, ProjectConfig } from "./project.ts";
 import type { SourceFile } from "./project-files.ts";
@@ -23,14 +25,15 @@ export interface ReadFile {
 export interface AssembleInput {
   readonly root: string;
   readonly version: string;
-  /** The root file first, then in the order of their paths; each once. */
+  /** The root file first, then in the order of their paths; each once. Of optional files those that are in force. */
   readonly files: readonly ReadFile[];
+  readonly leftOut: readonly LeftOutFile[];
   /** Found while looking for files. */
   readonly problems: readonly Problem[];
   readonly knownTools: readonly string[];
 }
 
-export function assemble({ root, version, files, problems: found, knownTools }: AssembleInput): LoadedProject {
+export function assemble({ root, version, files, leftOut, problems: found, knownTools }: AssembleInput): LoadedProject {
   const ofKind = (kind: SourceFile["kind"]): ReadFile | undefined => files.find(({ source }) => source.kind === kind);
   const configFile = ofKind("config");
   const admin = ofKind("admin");
@@ -70,6 +73,8 @@ export function assemble({ root, version, files, problems: found, knownTools }: 
     contextFiles: files.flatMap(({ source, record: { text } }) =>
       text === undefined ? [] : [{ file: source.file, text }],
     ),
+    optional: files.flatMap(asOptional),
+    leftOut,
     files: files.flatMap(({ source: { file }, content }) => {
       return content === undefined ? [] : [{ file, hash: content.hash, bytes: content.bytes }];
     }),
@@ -77,6 +82,12 @@ export function assemble({ root, version, files, problems: found, knownTools }: 
     ...defined({ identity }),
   };
   return { project, problems: bounded(problems) };
+}
+
+function asOptional({ source: { kind, file }, content, record: { optional } }: ReadFile): OptionalFile[] {
+  if (!isOptionalKind(kind) || content === undefined || optional === undefined) return [];
+  // The reader of this kind made it.
+  return [{ kind, file, hash: content.hash, content: optional } as OptionalFile];
 }
 
 /** Names and hashes; what could not be read counts by why. */

@@ -4,6 +4,8 @@ import { agentType, type WrittenAgent } from "./agent-table.ts";
 import { contextType, pathInside, type WrittenContext, type WrittenPath } from "./context-table.ts";
 import { hookType } from "./hook-table.ts";
 import { budgetsType, delegationType, metaType } from "./limits-table.ts";
+import type { DeclaredServer } from "./mcp-server.ts";
+import { declaredServersType } from "./mcp-table.ts";
 import { modelListType, modelType } from "./model-table.ts";
 import type {
   DelegationConfig,
@@ -55,6 +57,12 @@ export const configTable = defineTable({
       default: "any public host",
       meaning: "Which hosts scripts and `web.fetch` may connect to.",
     },
+    mcp_servers: {
+      type: declaredServersType,
+      default: "none",
+      meaning:
+        "MCP servers by name. Each needs your approval before it starts. `paths`, `private_network`, `read_only_tools` and `sandbox` are for your own `config.toml` only.",
+    },
     permissions: { type: permissionsType, meaning: "Which calls run, which ask for approval and which are refused." },
     sandbox: {
       type: choice("auto", "required", "off"),
@@ -100,6 +108,7 @@ export interface WrittenConfig {
   readonly sandbox?: SandboxMode;
   readonly budgets?: ProjectConfig["budgets"];
   readonly artifactRoots: readonly WrittenPath[];
+  readonly mcpServers: readonly DeclaredServer[];
 }
 
 export function readConfig(tree: MapTree, reader: Reader): WrittenConfig {
@@ -117,6 +126,7 @@ export function readConfig(tree: MapTree, reader: Reader): WrittenConfig {
     agents: values.agents ?? [],
     serve: values.serve ?? [],
     artifactRoots: values.artifact_roots ?? [],
+    mcpServers: values.mcp_servers ?? [],
     ...defined({
       model,
       context,

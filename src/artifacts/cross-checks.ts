@@ -40,6 +40,12 @@ export function crossCheck(whole: WholeProject): readonly Problem[] {
     ...repeated("hook", hooks),
     ...repeated("agent", agents),
     ...repeated("bundle", bundles),
+    ...repeated(
+      "MCP server",
+      [...config.mcpServers, ...agents.flatMap(({ mcpServers = [] }) => mcpServers)].map(({ server, place }) => {
+        return { name: server.name, place };
+      }),
+    ),
     ...tools
       // Of plugins: the program's own names are told where they are written.
       .filter(({ name }) => builtin.has(name) && !isReservedToolName(name))

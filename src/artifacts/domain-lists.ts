@@ -17,8 +17,12 @@ export function domainLists(
   const users = listed === undefined ? [] : [{ entries: listed, place: "config.toml" }];
   const written = (project?.config.networks ?? []).map(({ network: { allowedDomains } }) => {
     const [first] = allowedDomains;
-    const place = first === undefined ? (project?.configFile ?? "network") : `${first.place.file}:${first.place.line}`;
+    const place = first === undefined ? (project?.configFile ?? "network") : placeText(first.place);
     return { entries: allowedDomains.map(({ pattern }) => pattern), place };
   });
   return [...users, ...written];
 }
+
+/** A flag has no lines. */
+const placeText = ({ file, line }: { readonly file: string; readonly line: number }): string =>
+  file.startsWith("--") ? file : `${file}:${line}`;

@@ -4,20 +4,34 @@ export { DEFAULT_VERIFY_RETRIES } from "./agent-table.ts";
 export { applyProject } from "./apply-project.ts";
 export { artifactTables } from "./artifact-tables.ts";
 export { changeServers, type ServerChange } from "./change-servers.ts";
+export { expandCommand } from "./command-prompt.ts";
 export { adminKeys } from "./config-table.ts";
-export { contextTexts } from "./context-texts.ts";
+export { type ContextSource, contextSources, DEFAULT_CONTEXT_SOURCES } from "./context-sources.ts";
+export { type ContextText, contextTexts, instructionTexts } from "./context-texts.ts";
 export { domainLists } from "./domain-lists.ts";
 export type { Assertion, AssertionType, PlacedAssertion } from "./eval-assertions.ts";
 export { loadEvalReader } from "./eval-reader.ts";
 export { type EvalCase, evalTables, type SetupFile } from "./eval-table.ts";
 export { type FieldParser, loadFieldParser } from "./field-parser.ts";
 export { readFileContent } from "./file-content.ts";
+export { fileKinds, isOptionalKind, type OptionalKind, type OptionalPlaces, optionalKinds } from "./file-kinds.ts";
 export { splitFrontmatter } from "./frontmatter.ts";
 export { canonicalEvent, hookEventAliases, hookEvents, hookPayloads } from "./hook-events.ts";
 export { inHookOrder, withAddedHooks } from "./hook-order.ts";
-export type { McpConnection, McpServer } from "./mcp-server.ts";
+export type { DeclaredServer, McpConnection, McpServer, PinnedFile, ServerPin } from "./mcp-server.ts";
 export { globFault, globMatches } from "./name-glob.ts";
 export { isBareProject, rootTools, type ToolGroups } from "./offered-tools.ts";
+export {
+  type CommandContent,
+  type LeftOutFile,
+  type OptionalContents,
+  type OptionalFile,
+  optionalFiles,
+} from "./optional-file.ts";
+export { notEnabledFiles } from "./optional-look.ts";
+export { type OwnSkills, type SkillOrigin, withOwnSkills } from "./own-skill.ts";
+export { loadProfileParser } from "./profile-parser.ts";
+export type { Profile } from "./profile-table.ts";
 export type * from "./project.ts";
 export {
   createProjectLoader,
@@ -37,11 +51,24 @@ export {
   type ModelSettings,
   type PermissionRule,
   type PluginPin,
+  type ProfileInForce,
   type RetentionSettings,
   type Settings,
   type TimeoutSettings,
+  type ToolPack,
 } from "./settings.ts";
+export {
+  MAX_SHELL_HOOKS,
+  makeShellHook,
+  type ShellHook,
+  type ShellHookEvent,
+  shellHookDeadlinesMs,
+  shellHookEvent,
+  shellHookEvents,
+} from "./shell-hook.ts";
+export { findSkills, listedSkills, type Skill, skillLine, skillList, skillsOf } from "./skills.ts";
 export { tighterBudgets } from "./tiers.ts";
 export { toolVisible } from "./tools-policy.ts";
 export { type LoadedConfig, parseUserConfig } from "./user-config.ts";
 export { REQUEST_VERIFIER_NAME, verifierOf, verifierTool } from "./verifier.ts";
+export { loadSkillReader, loadWordParsers } from "./word-parsers.ts";

@@ -1,4 +1,5 @@
 /** An MCP server as somebody declared it: how it is reached, and what it may do. */
+import type { SourceLocation } from "./project.ts";
 
 export interface McpServer {
   readonly name: string;
@@ -13,6 +14,36 @@ export interface McpServer {
   readonly disabledTools: readonly string[];
   /** Those that the user says change nothing; what the server says of itself does not count. */
   readonly readOnlyTools: readonly string[];
+  /** The name of the folder in which it keeps its files; default: its own name. */
+  readonly folder?: string;
+  /** What was approved of its program. Checked before each start. */
+  readonly pin?: ServerPin;
+}
+
+/** The files that decide what a server runs, as they were when somebody approved them. */
+export interface ServerPin {
+  readonly files: readonly PinnedFile[];
+  /** The file with the entry, for messages. */
+  readonly declaredIn: string;
+}
+
+export interface PinnedFile {
+  /** Absolute, as the command names it. */
+  readonly path: string;
+  /** Where that leads. Absent: anywhere. */
+  readonly real?: string;
+  /** Hex. */
+  readonly sha256: string;
+}
+
+/** A server that a project declares. */
+export interface DeclaredServer {
+  readonly server: McpServer;
+  /** As it is written. */
+  readonly entry: unknown;
+  readonly place: SourceLocation;
+  /** `${NAME}` in its texts stands for a variable of the environment. */
+  readonly expands?: true;
 }
 
 export type McpConnection =
@@ -27,9 +58,32 @@ export type McpConnection =
       readonly network: readonly string[] | "public";
       /** Folders of the machine that it sees, besides those that every command sees. */
       readonly paths: readonly string[];
+      /** The user's own entry says that it runs without a sandbox. */
+      readonly unconfined?: true;
+      /** What the entry says of the file that decides what runs, hex. */
+      readonly sha256?: string;
     }
   | {
       readonly kind: "http" | "sse";
       readonly url: string;
       readonly headers: Readonly<Record<string, string>>;
+      /** Headers whose values are in variables of the environment, by their names. */
+      readonly envHeaders?: Readonly<Record<string, string>>;
+      /** The variable that holds a bearer token. */
+      readonly bearerVariable?: string;
+      /** The user's own entry says that its host may be at a loopback or private address. */
+      readonly mayBePrivate?: boolean;
+      /** For a login with OAuth, which needs none of it as a rule. */
+      readonly oauth?: McpOAuth;
     };
+
+export interface McpOAuth {
+  /** A client that the user registered at the authorization server. */
+  readonly clientId?: string;
+  readonly clientSecretVariable?: string;
+  /** Where somebody hosts the metadata document that describes this client. */
+  readonly clientMetadataUrl?: string;
+  readonly callbackPort?: number;
+  /** Asked for besides what the server asks for. */
+  readonly scopes?: readonly string[];
+}

@@ -1,21 +1,26 @@
-/** `[mcp_servers.NAME]` in `config.toml`: MCP servers whose tools the agent may call. */
+/** `mcp_servers` in `config.toml`, `harness.md` and agent files: MCP servers whose tools the agent may call. */
 import { defined, isDomainEntry } from "#base";
-import type { McpConnection, McpServer } from "./mcp-server.ts";
+import type { DeclaredServer, McpConnection, McpOAuth, McpServer } from "./mcp-server.ts";
 import {
   byName,
   choice,
   defineTable,
+  error,
   type FieldType,
   flag,
   forms,
   integer,
   list,
   nested,
+  plainValue,
+  type Reader,
   type TableValues,
   text,
   textThat,
   words,
+  wrongValue,
 } from "./schema.ts";
+import type { Tree } from "./yaml-tree.ts";
 
 const MAX_ARGS = 256;
 const MAX_PATHS = 64;
@@ -26,7 +31,7 @@ const MAX_CALL_MS = 24 * 60 * 60 * 1000;
 const DEFAULT_STARTUP_MS = 3_000;
 const DEFAULT_TOOL_MS = 60_000;
 /** Words of `/mcp` and of `harness mcp`. */
-const RESERVED = new Set(["approve", "restart", "list", "search", "describe"]);
+const RESERVED = new Set(["approve", "restart", "list", "search", "describe", "resources", "read_resource"]);
 const NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 
 const domains = list(textThat("host name, address, `*.name` or `*`, without scheme and port", isDomainEntry), {
@@ -40,23 +45,35 @@ const network = forms<readonly string[] | "public">('`"none"`, `"public"` or a l
         return read === "none" ? [] : read;
       },
 );
+const MAX_PORT = 65_535;
+const MAX_SCOPES = 64;
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/;
+const SHA256 = /^[0-9a-f]{64}$/;
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]{1,128}$/;
+const url = textThat("http or https address without a login", (address) => {
+  const parsed = URL.parse(address);
+  const isWeb = parsed?.protocol === "https:" || parsed?.protocol === "http:";
+  return isWeb && parsed.username === "" && parsed.password === "";
+});
+const headerValue = textThat("text without control characters", (value) => !hasControl(value));
 const toolNames = list(words("tool name"), { max: MAX_TOOLS });
 
-const serverTable = defineTable({
+export const serverTable = defineTable({
   title: "MCP server",
   about:
-    "A program that is started with the session. Its tools are called `mcp.NAME.TOOL`; each call passes rules, hooks and the log like any other.",
+    "A program that is started with the session (`command`), or a server on the network (`url`). Its tools are called `mcp.NAME.TOOL`; each call passes rules, hooks and the log like any other.",
   fields: {
     command: {
       type: words("program"),
-      required: true,
-      meaning: "The program, which speaks MCP on its standard input and output.",
+      default: "none",
+      meaning: "The program, which speaks MCP on its standard input and output. Either this or `url`.",
     },
     args: { type: list(text(), { max: MAX_ARGS }), default: "`[]`", meaning: "Its arguments." },
     env: {
       type: byName(text(), "variable"),
       default: "none",
-      meaning: "Variables that it gets. Of your environment it gets no others.",
+      meaning:
+        "Environment variables for the server. It gets no other variables of your environment, except those in `env_vars`.",
     },
     env_vars: {
       type: list(words("name of a variable"), { max: MAX_ARGS }),
@@ -76,6 +93,74 @@ const serverTable = defineTable({
       default: "`[]`",
       meaning:
         "Folders of the machine that it sees, read-only, besides [the usual ones](../security.md#what-both-see).",
+    },
+    sha256: {
+      type: textThat("SHA-256, 64 hexadecimal digits", (digest) => SHA256.test(digest)),
+      default: "none",
+      meaning:
+        "The hash of the program. For an interpreter (`node`, `python`, …) it is the hash of the script; for a package that Harness installed, of its lock file. A server with another hash does not start.",
+    },
+    sandbox: {
+      type: choice("on", "off"),
+      default: '`"on"`',
+      meaning: "`off`: the program runs without a sandbox, with your rights. Docker and Podman need it.",
+    },
+    url: { type: url, default: "none", meaning: "The address of a server on the network." },
+    transport: {
+      type: choice("http", "sse"),
+      default: '`"http"`',
+      meaning: "How a server on the network is spoken to: streamable HTTP, or the older HTTP with server-sent events.",
+    },
+    http_headers: {
+      type: byName(headerValue, "header", (name) => HEADER_NAME.test(name)),
+      default: "none",
+      meaning: "Headers of every request to `url`. Keep secrets out of this file: use the two keys below.",
+    },
+    env_http_headers: {
+      type: byName(words("name of a variable"), "header", (name) => HEADER_NAME.test(name)),
+      default: "none",
+      meaning: "Headers whose values are in variables of your environment. Only the credential helper reads them.",
+    },
+    bearer_token_env_var: {
+      type: words("name of a variable"),
+      default: "none",
+      meaning: "The variable with a token that is sent as `Authorization: Bearer`.",
+    },
+    private_network: {
+      type: flag,
+      default: "`false`",
+      meaning:
+        "`true`: the host name in `url` may belong to a loopback or private address. `localhost` and addresses written as numbers need no permission.",
+    },
+    oauth_client_id: {
+      type: words("client id"),
+      default: "none",
+      meaning:
+        "The client that you registered at the authorization server of `url`. Without it, `harness mcp login` registers one.",
+    },
+    oauth_client_secret_env_var: {
+      type: words("name of a variable"),
+      default: "none",
+      meaning: "The variable with the secret of that client. Only `harness mcp login` reads it.",
+    },
+    oauth_client_metadata_url: {
+      type: textThat("https address with a path", isDocumentAddress),
+      default: "none",
+      meaning:
+        "The address of a client id metadata document that you host. It is the client id where the authorization server accepts such documents.",
+    },
+    oauth_callback_port: {
+      type: integer(1, MAX_PORT),
+      default: "any free port",
+      meaning: "The port of `http://127.0.0.1:PORT/callback`, for a client that is registered with a fixed one.",
+    },
+    oauth_scopes: {
+      type: list(
+        textThat("scope without spaces", (scope) => SCOPE.test(scope)),
+        { max: MAX_SCOPES },
+      ),
+      default: "`[]`",
+      meaning: "Scopes that a login asks for, besides those that the server asks for.",
     },
     enabled: { type: flag, default: "`true`", meaning: "`false`: the entry stays and nothing is started." },
     startup_timeout_ms: {
@@ -104,10 +189,17 @@ const serverTable = defineTable({
   },
 });
 
+const foreignTable = {
+  ...serverTable,
+  fields: { ...serverTable.fields, url: { ...serverTable.fields.url, type: words("address") } },
+};
+
 const serverType: FieldType<Omit<McpServer, "name"> | "disabled"> = nested(serverTable, toServer);
 
 export const mcpServersType: FieldType<readonly McpServer[]> = (() => {
-  const named = byName(serverType, "server: small letters, digits, `-` and `_`", (name) => isServerName(name));
+  const named = byName(serverType, "server: lowercase letters, digits, `-` and `_`, and not a word of `/mcp`", (name) =>
+    isServerName(name),
+  );
   return {
     ...named,
     read(tree, reader) {
@@ -118,25 +210,64 @@ export const mcpServersType: FieldType<readonly McpServer[]> = (() => {
   };
 })();
 
+/** An entry of `.mcp.json` in the keys of the table. Its address may hold variables, so that it is checked when they are known. */
+export function serverOf(tree: Tree, reader: Reader): Omit<McpServer, "name"> | undefined {
+  const read = nested(foreignTable, toServer).read(tree, reader);
+  return read === "disabled" ? undefined : read;
+}
+
+/**
+ * What a project cannot say in its entries, and why. `paths` and `private_network` open places that the workspace does not have,
+ * `sandbox` the whole machine, and `read_only_tools` lets calls run without a question.
+ */
+const USER_KEYS = ["paths", "private_network", "read_only_tools", "sandbox"] as const;
+
+/** Entries of a project: nothing of them starts before its owner has approved it. */
+export const declaredServersType: FieldType<readonly DeclaredServer[]> = {
+  shown: mcpServersType.shown,
+  ...defined({ tables: mcpServersType.tables }),
+  read(tree, reader) {
+    const servers = mcpServersType.read(withoutUserKeys(tree, reader), reader);
+    if (servers === undefined || tree.kind !== "map") return undefined;
+    return servers.flatMap((server): DeclaredServer[] => {
+      const written = tree.entries.find(({ key }) => key === server.name);
+      return written === undefined ? [] : [{ server, entry: plainValue(written.value), place: written.keyPlace }];
+    });
+  },
+};
+
+function withoutUserKeys(tree: Tree, reader: Reader): Tree {
+  if (tree.kind !== "map") return tree;
+  const names: readonly string[] = USER_KEYS;
+  const entries = tree.entries.map((server) => {
+    const { value } = server;
+    if (value.kind !== "map") return server;
+    for (const { key, keyPlace } of value.entries.filter(({ key }) => names.includes(key))) {
+      const message = `mcp_servers.${server.key}: a project cannot set "${key}". To use it, declare the server in your own config.toml.`;
+      reader.report(error("user-key", keyPlace, message));
+    }
+    return { ...server, value: { ...value, entries: value.entries.filter(({ key }) => !names.includes(key)) } };
+  });
+  return { ...tree, entries };
+}
+
 export function isServerName(name: string): boolean {
   return NAME.test(name) && !RESERVED.has(name);
 }
 
-function toServer({
-  values,
-}: TableValues<typeof serverTable.fields>): Omit<McpServer, "name"> | "disabled" | undefined {
-  const { command } = values;
-  if (command === undefined) return undefined;
+type Values = TableValues<typeof serverTable.fields>["values"];
+
+function toServer(
+  { values }: TableValues<typeof serverTable.fields>,
+  reader: Reader,
+  tree: Tree,
+): Omit<McpServer, "name"> | "disabled" | undefined {
+  const connection = toConnection(values);
+  if (connection === undefined) {
+    reader.report(wrongValue(tree, "a table with `command` or `url`, and not both"));
+    return undefined;
+  }
   if (values.enabled === false) return "disabled";
-  const connection: McpConnection = {
-    kind: "stdio",
-    command,
-    args: values.args ?? [],
-    env: values.env ?? {},
-    envVars: values.env_vars ?? [],
-    network: values.network ?? [],
-    paths: values.paths ?? [],
-  };
   return {
     connection,
     startupTimeoutMs: values.startup_timeout_ms ?? (values.discovery === "lazy" ? 0 : DEFAULT_STARTUP_MS),
@@ -146,4 +277,50 @@ function toServer({
     disabledTools: values.disabled_tools ?? [],
     readOnlyTools: values.read_only_tools ?? [],
   };
+}
+
+function toConnection(values: Values): McpConnection | undefined {
+  const { command, url: address } = values;
+  if ((command === undefined) === (address === undefined)) return undefined;
+  if (address !== undefined) {
+    return {
+      kind: values.transport ?? "http",
+      url: address,
+      headers: values.http_headers ?? {},
+      envHeaders: values.env_http_headers ?? {},
+      mayBePrivate: values.private_network === true,
+      ...defined({ bearerVariable: values.bearer_token_env_var, oauth: toOAuth(values) }),
+    };
+  }
+  return {
+    kind: "stdio",
+    command: command ?? "",
+    args: values.args ?? [],
+    env: values.env ?? {},
+    envVars: values.env_vars ?? [],
+    network: values.network ?? [],
+    paths: values.paths ?? [],
+    ...(values.sandbox === "off" && { unconfined: true as const }),
+    ...defined({ sha256: values.sha256 }),
+  };
+}
+
+function toOAuth(values: Values): McpOAuth | undefined {
+  const oauth: McpOAuth = defined({
+    clientId: values.oauth_client_id,
+    clientSecretVariable: values.oauth_client_secret_env_var,
+    clientMetadataUrl: values.oauth_client_metadata_url,
+    callbackPort: values.oauth_callback_port,
+    scopes: values.oauth_scopes,
+  });
+  return Object.keys(oauth).length === 0 ? undefined : oauth;
+}
+
+function isDocumentAddress(address: string): boolean {
+  const url = URL.parse(address);
+  return url?.protocol === "https:" && url.pathname !== "/" && url.username === "" && url.password === "";
+}
+
+function hasControl(text: string): boolean {
+  return [...text].some((char) => char < " " || char === "\x7f");
 }

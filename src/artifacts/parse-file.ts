@@ -2,12 +2,16 @@
  * One file → what is in it, and every problem that can be found without looking at other files. Depends on the text, the
  * name and the checker alone, so the result can be kept by hash.
  */
+import { defined } from "#base";
 import { agentTable, makeAgent, type WrittenAgent } from "./agent-table.ts";
 import { bundleTable, makeBundle } from "./bundle-table.ts";
 import { readConfig, type WrittenConfig } from "./config-table.ts";
 import type { WrittenPath } from "./context-table.ts";
+import { isOptionalKind, type OptionalKind } from "./file-kinds.ts";
 import { type Frontmatter, splitFrontmatter } from "./frontmatter.ts";
 import { hookTable, makeHook } from "./hook-table.ts";
+import type { OptionalContents } from "./optional-file.ts";
+import { optionalReaders } from "./optional-readers.ts";
 import type {
   AgentArtifact,
   BundleArtifact,
@@ -37,6 +41,8 @@ export interface FileRecord {
   /** What `context.files` of the file and its agents name. */
   readonly contextFiles: readonly WrittenPath[];
   readonly text?: string;
+  /** What an optional file of its kind holds; absent when it could not be read. */
+  readonly optional?: OptionalContents[OptionalKind];
   readonly problems: readonly Problem[];
 }
 
@@ -64,6 +70,10 @@ export function readRecord({ kind, file, hash, text }: ParsedFile): FileRecord {
   const tier: Tier = kind === "admin" ? "admin" : "project";
   const reader: Reader = { file, hash, tier, report: (problem) => problems.push(problem) };
   if (kind === "context") return { ...nothing, text, problems };
+  if (isOptionalKind(kind)) {
+    const optional = optionalReaders[kind](text, reader);
+    return { ...nothing, ...defined({ optional }), problems };
+  }
   const isYaml = /\.ya?ml$/i.test(file);
   const head = isYaml ? { yaml: text, body: "", bodyLine: 1 } : readHead(reader, text);
   if (head === undefined) return { ...nothing, problems };
@@ -91,7 +101,12 @@ function readHead(reader: Reader, text: string): Frontmatter | undefined {
 
 type Unchecked = Omit<FileRecord, "problems">;
 
-function readKind(kind: Exclude<FileKind, "context">, tree: MapTree, head: Frontmatter, reader: Reader): Unchecked {
+function readKind(
+  kind: Exclude<FileKind, "context" | OptionalKind>,
+  tree: MapTree,
+  head: Frontmatter,
+  reader: Reader,
+): Unchecked {
   const given = { name: stem(reader.file), body: head.body };
   switch (kind) {
     case "tool": {

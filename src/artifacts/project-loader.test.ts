@@ -34,6 +34,7 @@ describe("a project", () => {
       },
       meta: { enabled: false, maxTools: 20, maxHooks: 20, maxAgents: 5, maxCallDepth: 2 },
       serve: [],
+      mcpServers: [],
       budgets: {},
     });
   });
@@ -111,6 +112,7 @@ describe("a project", () => {
       },
       maxSteps: 12,
       meta: { enabled: true, maxTools: 1, maxHooks: 20, maxAgents: 5, maxCallDepth: 2 },
+      mcpServers: [],
       serve: [
         { type: "stdin", place: at(57, 7), options: {} },
         {
@@ -481,7 +483,7 @@ describe("trust", () => {
     const trust: TrustPort = {
       judge(files) {
         judged.push([...files]);
-        return waits ? [{ file: "a.txt", kind: "context", change: "changed" }] : [];
+        return { awaiting: waits ? [{ file: "a.txt", kind: "context", change: "changed" }] : [], denied: [] };
       },
     };
     const loader = await folder.loader({ trust, checker, adminPolicy: join(folder.outside, "policy.md") });
@@ -508,7 +510,8 @@ describe("trust", () => {
 
   test("comes after what is broken as it is written: nobody is asked about that", async () => {
     const folder = createProjectFolder({ ...FILES, ".harness/hooks/guard.md": HOOK.replace("tool.pre", "nonsense") });
-    const trust: TrustPort = { judge: () => [{ file: "harness.md", kind: "config", change: "new" }] };
+    const awaiting = [{ file: "harness.md", kind: "config", change: "new" } as const];
+    const trust: TrustPort = { judge: () => ({ awaiting, denied: [] }) };
     const loaded = await folder.load({ trust });
     expect(loaded).not.toHaveProperty("awaiting");
     expect(problemLines(loaded)).toEqual(["error unknown-event .harness/hooks/guard.md:2:8"]);

@@ -1,13 +1,27 @@
 /** Loads a project, and notices when its files change: by looking at all of them, which takes milliseconds and misses nothing. */
 import { resolve } from "node:path";
 import { builtinToolNames } from "#tools";
-import { assemble, type ReadFile } from "./assemble.ts";
+import { assemble, type ReadFile, versionOf } from "./assemble.ts";
+import { isOptionalKind } from "./file-kinds.ts";
+import { createOptionalChoice, isBrokenOptional, type OptionalChoice } from "./optional-choice.ts";
+import { foldersBelow } from "./optional-look.ts";
 import { type CachePlace, openParseCache, type ParseCache } from "./parse-cache.ts";
 import type { FileRecord } from "./parse-file.ts";
-import type { AwaitingFile, JudgedFile, LoadedProject, Problem, ScriptChecker, TrustPort } from "./project.ts";
+import type {
+  AwaitingFile,
+  JudgedFile,
+  Judgement,
+  LoadedProject,
+  Problem,
+  ScriptChecker,
+  TrustPort,
+} from "./project.ts";
 import type { SourceFile } from "./project-files.ts";
 import { lookAtProject, type ProjectPlaces, type RecordOf, realOr, type Snapshot } from "./project-look.ts";
 import { error } from "./schema.ts";
+
+/** In which context files are looked for at each step; a session that works in more does without those of the later ones. */
+const MAX_TOUCHED_FOLDERS = 500;
 
 interface LoadOptions extends ProjectPlaces {
   /** Where findings are kept for the next process; used only with a version of the checks. */
@@ -16,6 +30,8 @@ interface LoadOptions extends ProjectPlaces {
   readonly knownTools: readonly string[];
   /** Asked about every version of the files before it takes effect. */
   readonly trust: TrustPort;
+  /** An optional file that waits is left out of the first load as well: nothing takes effect, somebody only looks. */
+  readonly mayWait?: boolean;
 }
 
 export interface ProjectLoaderOptions extends LoadOptions {
@@ -25,12 +41,14 @@ export interface ProjectLoaderOptions extends LoadOptions {
 /** Neither throws because of a file. */
 export interface ProjectLoader {
   load(): LoadedProject;
-  /** Undefined when no file changed since the last load or refresh, and none that waited has got its ack. */
+  /** Undefined when no file changed since the last load or refresh, and none that waited has got its answer. */
   refresh(): LoadedProject | undefined;
+  /** The agent works on this file: from the next refresh on, context files of its folders below the project are read as well. */
+  touch(path: string): void;
 }
 
 /** For whoever only looks at a project: nothing of what is loaded so takes effect. */
-export const trustsAll: TrustPort = { judge: () => [] };
+export const trustsAll: TrustPort = { judge: () => ({ awaiting: [], denied: [] }) };
 
 export async function createProjectLoader(options: ProjectLoaderOptions): Promise<ProjectLoader> {
   // The parser of YAML is a large part of a start, and whoever only asks for settings needs none.
@@ -40,8 +58,15 @@ export async function createProjectLoader(options: ProjectLoaderOptions): Promis
   const read: RecordOf = ({ kind, file }, { hash, text }) => readRecord({ kind, file, hash, text });
   /** By what was read: the same with what the checker found, which is asked once. */
   const checked = new WeakMap<FileRecord, FileRecord>();
+  const choose = createOptionalChoice();
+  const touched = new Set<string>();
   let last: Snapshot | undefined;
+  /** A file waits for an answer, */
+  let isPending = false;
+  /** and holds up the project. */
   let isAwaiting = false;
+  /** What was answered at the last look. */
+  let answers = "";
 
   function withChecks(file: ReadFile): ReadFile {
     const known = checked.get(file.record) ?? checkRecord(file.record, checker);
@@ -49,13 +74,19 @@ export async function createProjectLoader(options: ProjectLoaderOptions): Promis
     return { ...file, record: known };
   }
 
-  function loaded(snapshot: Snapshot): LoadedProject {
-    const awaiting = trust.judge(judgedFiles(snapshot));
-    isAwaiting = awaiting.length > 0;
-    const files = [...snapshot.files.values()];
-    if (!isAwaiting) return toLoaded(root, snapshot, files.map(withChecks), knownTools);
+  function loaded(snapshot: Snapshot, judgement: Judgement, isFirst: boolean): LoadedProject {
+    const { awaiting } = judgement;
+    const choice = choose([...snapshot.files.values()], judgement);
+    isPending = awaiting.length > 0;
+    isAwaiting = awaiting.some(({ kind }) => isFirst || !isOptionalKind(kind));
+    if (!isAwaiting) {
+      const checked = toLoaded(root, snapshot, { ...choice, files: choice.files.map(withChecks) }, knownTools);
+      if (awaiting.length === 0) return checked;
+      const told = awaiting.map((file): Problem => ({ ...awaitingProblem(file), severity: "warning" }));
+      return { ...checked, problems: [...told, ...checked.problems], awaiting };
+    }
     // What is broken as it is written is told first: nobody is asked to agree to it.
-    const unchecked = toLoaded(root, snapshot, files, knownTools);
+    const unchecked = toLoaded(root, snapshot, choice, knownTools);
     if (unchecked.project === undefined) return unchecked;
     return { problems: [...awaiting.map(awaitingProblem), ...unchecked.problems], awaiting };
   }
@@ -71,17 +102,26 @@ export async function createProjectLoader(options: ProjectLoaderOptions): Promis
         return kept ?? read(source, content);
       });
       last = now;
-      const result = loaded(now);
+      const judgement = trust.judge(judgedFiles(now));
+      answers = answersOf(judgement);
+      const result = loaded(now, judgement, options.mayWait !== true);
       if (parsed > 0 && !isAwaiting) cache?.keep(recordsToKeep([...now.files.values()].map(withChecks)));
       return result;
     },
     refresh() {
-      const now = lookAtProject(root, options, last, read);
+      const now = lookAtProject(root, { ...options, touched: [...touched] }, last, read);
       const changed = now.version !== last?.version;
       last = now;
-      if (!changed && !isAwaiting) return undefined;
-      const result = loaded(now);
-      return changed || !isAwaiting ? result : undefined;
+      if (!changed && !isPending) return undefined;
+      const judgement = trust.judge(judgedFiles(now));
+      const isAnswered = answersOf(judgement) !== answers;
+      answers = answersOf(judgement);
+      return changed || isAnswered ? loaded(now, judgement, false) : undefined;
+    },
+    touch(path) {
+      for (const folder of foldersBelow(root, resolve(root, path))) {
+        if (touched.size < MAX_TOUCHED_FOLDERS) touched.add(folder);
+      }
     },
   };
 }
@@ -102,8 +142,10 @@ export async function loadProject(options: LoadOnceOptions): Promise<LoadedProje
     if (kept === undefined) missed++;
     return kept ?? nothing;
   });
-  if (missed === 0 && options.trust.judge(judgedFiles(quick)).length === 0) {
-    return toLoaded(root, quick, [...quick.files.values()], options.knownTools);
+  const judgement = missed === 0 ? options.trust.judge(judgedFiles(quick)) : undefined;
+  if (judgement !== undefined && (judgement.awaiting.length === 0 || options.mayWait === true)) {
+    const choice = createOptionalChoice()([...quick.files.values()], judgement);
+    return toLoaded(root, quick, choice, options.knownTools);
   }
   const checker = { ...(await options.checker()), version: options.checkerVersion };
   return (await createProjectLoader({ ...options, checker })).load();
@@ -124,7 +166,8 @@ export async function surveyProject(places: ProjectPlaces): Promise<ProjectSurve
   const snapshot = lookAtProject(root, places, undefined, ({ kind, file }, { hash, text }) =>
     readRecord({ kind, file, hash, text }),
   );
-  const { problems } = toLoaded(root, snapshot, [...snapshot.files.values()], builtinToolNames);
+  const choice = createOptionalChoice()([...snapshot.files.values()], { awaiting: [], denied: [] });
+  const { problems } = toLoaded(root, snapshot, choice, builtinToolNames);
   return { root, files: judgedFiles(snapshot), problems };
 }
 
@@ -133,12 +176,19 @@ const nothing: FileRecord = { tools: [], hooks: [], agents: [], bundles: [], con
 /** Each file once, also where it is an artifact and part of the context. */
 function judgedFiles({ files }: Snapshot): readonly JudgedFile[] {
   const judged = new Map<string, JudgedFile>();
-  for (const { source, content } of files.values()) {
+  for (const seen of files.values()) {
+    const { source, content } = seen;
     const { kind, file } = source;
-    if (kind === "admin" || content === undefined || judged.has(file)) continue;
+    if (kind === "admin" || content === undefined || judged.has(file) || isBrokenOptional(seen)) continue;
     judged.set(file, { file, kind, hash: content.hash });
   }
   return [...judged.values()];
+}
+
+/** Changes when somebody answered, of artifacts when all are. */
+function answersOf({ awaiting, denied }: Judgement): string {
+  const optional = awaiting.filter(({ kind }) => isOptionalKind(kind)).map(({ file }) => file);
+  return JSON.stringify([awaiting.length > optional.length, optional, denied]);
 }
 
 function awaitingProblem({ file, change }: AwaitingFile): Problem {
@@ -163,11 +213,11 @@ function keptRecord(cache: ParseCache | undefined, source: SourceFile, hash: str
 
 function toLoaded(
   root: string,
-  { version, problems }: Snapshot,
-  files: readonly ReadFile[],
+  { problems }: Snapshot,
+  { files, leftOut, problems: left }: OptionalChoice,
   knownTools: readonly string[],
 ): LoadedProject {
-  return assemble({ root, version, files, problems, knownTools });
+  return assemble({ root, version: versionOf(files), files, leftOut, problems: [...problems, ...left], knownTools });
 }
 
 function recordsToKeep(files: readonly ReadFile[]): ReadonlyMap<string, FileRecord> {

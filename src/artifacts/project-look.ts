@@ -1,8 +1,11 @@
 /** One look at everything a project consists of on disk; what was seen before and has not changed is not read again. */
-import { realpathSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { type ReadFile, versionOf } from "./assemble.ts";
 import { type FileContent, isInside, readFileContent } from "./file-content.ts";
+import type { OptionalPlaces } from "./file-kinds.ts";
+import type { HooksContent } from "./hook-files.ts";
+import { defaultOptionalPlaces, scanOptional } from "./optional-look.ts";
 import type { FileRecord } from "./parse-file.ts";
 import type { Problem } from "./project.ts";
 import {
@@ -29,6 +32,10 @@ export interface ProjectPlaces {
   readonly adminPolicyRequired?: boolean;
   /** Further folders that are read like `.harness`; they may be outside the project. */
   readonly extraRoots?: readonly string[];
+  /** What the user chose about optional files. */
+  readonly optional?: OptionalPlaces;
+  /** Folders below the project that the agent works in. */
+  readonly touched?: readonly string[];
   /** Nothing that the folder brings is read: the admin policy alone. */
   readonly adminOnly?: boolean;
 }
@@ -104,7 +111,27 @@ export function lookAtProject(
       ...record.problems.map((problem) => ({ ...problem, place, message: `${written}: ${problem.message}` })),
     );
   }
+  if (!adminOnly) seeOptional();
   return { version: versionOf([...files.values()]), files, folders, problems };
+
+  /** A file that the project names itself is an artifact of it. */
+  function seeOptional(): void {
+    const scan = scanOptional(root, places.optional ?? defaultOptionalPlaces, places.touched);
+    problems.push(...scan.problems);
+    for (const source of scan.files) {
+      if (!files.has(`context ${source.path}`) && !files.has(source.path)) see(source, source.inside);
+    }
+    for (const { source, record } of [...files.values()]) {
+      if (source.kind !== "hooks" || record.optional === undefined) continue;
+      // The reader of this kind made it.
+      const { hooks } = record.optional as HooksContent;
+      for (const script of hooks.flatMap(({ scripts = [] }) => scripts)) {
+        const path = join(root, script);
+        const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+        if (isFile && !files.has(path)) see({ kind: "hookScript", path, file: script, inside: root }, root);
+      }
+    }
+  }
 
   function seeConfig(): SeenFile | undefined {
     const paths = places.configFile === undefined ? findConfigs(root) : [resolve(root, places.configFile)];

@@ -2,9 +2,12 @@
  * A project as its files describe it: `harness.md` and `.harness/`, checked and with the place where each thing is written.
  * Plain data: nothing here runs anything. What a field means to people is in docs/reference/artifacts.md.
  */
+import type { ArtifactKind, OptionalKind } from "./file-kinds.ts";
+import type { DeclaredServer } from "./mcp-server.ts";
+import type { LeftOutFile, OptionalFile } from "./optional-file.ts";
 import type { LabelRule, PermissionRule, RetrySettings, TimeoutSettings } from "./settings.ts";
 
-/** Where something is written; `file` as people know it: relative to the project root, absolute outside it. Both from 1. */
+/** Where something is written; `file` as people know it: relative to the project root, also in folders of the repository above it; absolute elsewhere. Both from 1. */
 export interface SourceLocation {
   readonly file: string;
   readonly line: number;
@@ -110,6 +113,8 @@ export interface AgentArtifact extends Artifact {
   readonly toolsPolicy?: ToolsPolicy;
   readonly context?: ContextConfig;
   readonly condition?: ScriptSource;
+  /** Servers that only this agent calls. */
+  readonly mcpServers?: readonly DeclaredServer[];
 }
 
 export type BundleType = "plugin" | "builtin" | "harness" | "override";
@@ -228,6 +233,7 @@ export interface ProjectConfig {
   readonly delegation: DelegationConfig;
   readonly meta: MetaConfig;
   readonly serve: readonly ServeSource[];
+  readonly mcpServers: readonly DeclaredServer[];
   /** Each list must allow a host; absent: any public host. */
   readonly networks: readonly { readonly tier: Tier; readonly network: NetworkConfig }[];
   readonly sandbox?: SandboxMode;
@@ -250,13 +256,20 @@ export interface Project {
   readonly bundles: readonly BundleArtifact[];
   /** The texts of `context.files` of the project and its agents, each file once. */
   readonly contextFiles: readonly { readonly file: string; readonly text: string }[];
-  /** Every file that was read, `harness.md` first. */
+  /** Files for other agents as well, such as `AGENTS.md`: those that were allowed, kind by kind. */
+  readonly optional: readonly OptionalFile[];
+  /** Optional files whose version on disk has no effect. */
+  readonly leftOut: readonly LeftOutFile[];
+  /** Every file that is in force, `harness.md` first. */
   readonly files: readonly { readonly file: string; readonly hash: string; readonly bytes: number }[];
 }
 
 /** Errors and warnings of all files together, in the order of file and line. */
 export interface LoadedProject {
-  /** Absent when there was an error, or when a file waits for an ack: a project is loaded whole or not at all. */
+  /**
+   * Absent when there was an error, or when a file waits for an ack: a project is loaded whole or not at all. An optional file that
+   * waits holds up the first load alone; later its last allowed version stays in force.
+   */
   readonly project?: Project;
   readonly problems: readonly Problem[];
   /** Files that nobody has agreed to as they are; absent when there are none. */
@@ -264,7 +277,7 @@ export interface LoadedProject {
 }
 
 /** `context`: a file of `context.files`, of which only the text counts. */
-export type FileKind = "config" | "admin" | "tool" | "hook" | "agent" | "plugin" | "builtin" | "override" | "context";
+export type FileKind = ArtifactKind | OptionalKind | "admin";
 
 /**
  * A file that a project brings. The admin policy is not one: the project does not bring it. Eval cases are no part of a session, and
@@ -289,8 +302,15 @@ export interface AwaitingFile {
  * anything they say takes effect; given to the loader by whoever puts the parts together.
  */
 export interface TrustPort {
-  /** The files that wait for an ack; none: the project may take effect. Never throws: what cannot be told waits. */
-  judge(files: readonly JudgedFile[]): readonly AwaitingFile[];
+  /** Never throws: what cannot be told waits. */
+  judge(files: readonly JudgedFile[]): Judgement;
+}
+
+export interface Judgement {
+  /** The files that wait for an answer; none: the project may take effect. */
+  readonly awaiting: readonly AwaitingFile[];
+  /** Optional files whose content, as it is now, was denied. */
+  readonly denied: readonly string[];
 }
 
 /**

@@ -1,6 +1,8 @@
 /** What can be configured, with its defaults: the merged result of user configuration, project, environment and flags. */
+import { type ContextSource, DEFAULT_CONTEXT_SOURCES } from "./context-sources.ts";
 import type { McpServer } from "./mcp-server.ts";
 import type { ProjectConfig } from "./project.ts";
+import type { ShellHook } from "./shell-hook.ts";
 
 export interface RetrySettings {
   readonly maxRetries?: number;
@@ -121,7 +123,20 @@ export interface PluginPin {
   readonly place: string;
 }
 
+/** Built-in tools that a profile offers together. */
+export type ToolPack = "fs" | "shell" | "web";
+
+export interface ProfileInForce {
+  readonly name: string;
+  /** Its file, or `built-in`. */
+  readonly source: string;
+  /** The keys that its file sets. */
+  readonly sets: readonly string[];
+}
+
 export interface Settings {
+  /** The last profile that was applied. */
+  readonly profile: ProfileInForce;
   /** The first is the default; the others are its fallbacks and what SetModel may name. Empty: choose by the keys found. */
   readonly models: readonly ModelSettings[];
   readonly permissions: readonly PermissionRule[];
@@ -148,6 +163,8 @@ export interface Settings {
   readonly readerTimeoutMs?: number;
   readonly network?: NetworkSettings;
   readonly mcpServers: readonly McpServer[];
+  /** Servers that only the agent of that name calls: of a project, approved. */
+  readonly agentServers?: Readonly<Record<string, readonly McpServer[]>>;
   readonly retention: RetentionSettings;
   /** `keychain`: the newest head of the log is kept in the keychain of the system as well. */
   readonly audit: { readonly keychain: boolean };
@@ -155,6 +172,10 @@ export interface Settings {
   readonly daemon: DaemonSettings;
   /** By name, in the order in which they are written. Of the user's own file alone. */
   readonly plugins: Readonly<Record<string, PluginPin>>;
+  /** Shell hooks of the user. */
+  readonly hooks: readonly ShellHook[];
+  /** Shell hooks of a project run once they were acked. Of the user's own file and flags alone. */
+  readonly allowProjectHooks: boolean;
   readonly redaction: {
     /** What else is a secret: RE2 syntax. */
     readonly patterns: readonly { readonly kind: string; readonly pattern: string }[];
@@ -163,8 +184,14 @@ export interface Settings {
   };
   /** What is absent has no limit. */
   readonly budgets: ProjectConfig["budgets"];
+  /** Which context files of a repository are read. */
+  readonly contextSources: readonly ContextSource[];
   /** Replaces the standing system prompt. */
   readonly systemPrompt?: string;
+  /** Added to the system prompt by a profile. */
+  readonly promptHeader?: { readonly text: string; readonly source: string };
+  /** Absent: all built-in tools. */
+  readonly toolPacks?: readonly ToolPack[];
 }
 
 /** Steps per turn at the root. */
@@ -177,7 +204,9 @@ export const defaultDaemonSettings: DaemonSettings = {
   sessionIdleMinutes: DEFAULT_IDLE_MINUTES,
 };
 
+/** What `profiles/default.toml` says. A test compares them, so that most runs need not read the file. */
 export const defaultSettings: Settings = {
+  profile: { name: "default", source: "built-in", sets: ["context_sources", "allow_project_hooks"] },
   models: [],
   mcpServers: [],
   permissions: [],
@@ -194,6 +223,9 @@ export const defaultSettings: Settings = {
   log: { components: {} },
   daemon: defaultDaemonSettings,
   plugins: {},
+  hooks: [],
+  allowProjectHooks: false,
   redaction: { patterns: [], disabledKinds: [] },
   budgets: {},
+  contextSources: DEFAULT_CONTEXT_SOURCES,
 };

@@ -33,6 +33,7 @@ export function mergeTiers(project: WrittenConfig | undefined, admin: WrittenCon
     delegation,
     meta: tighterMeta(project?.meta ?? defaultMeta, admin?.meta),
     serve: project?.serve ?? [],
+    mcpServers: project?.mcpServers ?? [],
     budgets: tighterBudgets(project?.budgets ?? {}, admin?.budgets ?? {}),
     ...defined({ model: project?.model }),
     ...(project?.delegation?.iterationsPerDepth === undefined

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { defaultSettings } from "./settings.ts";
 import { parseUserConfig } from "./user-config.ts";
 
 const load = (text: string) => parseUserConfig("config.toml", text);
@@ -12,6 +13,9 @@ describe("config.toml", () => {
     expect(await load("")).toEqual({
       warnings: [],
       settings: {
+        profile: defaultSettings.profile,
+        hooks: [],
+        allowProjectHooks: false,
         models: [],
         mcpServers: [],
         permissions: [],
@@ -30,20 +34,27 @@ describe("config.toml", () => {
         plugins: {},
         redaction: { patterns: [], disabledKinds: [] },
         budgets: {},
+        contextSources: ["AGENTS.md"],
       },
     });
   });
 
   test.each([
     ['[mcp_servers.restart]\ncommand = "x"', '"restart" is not valid here'],
-    ["[mcp_servers.a]\nargs = []", '"command" is missing'],
+    ["[mcp_servers.a]\nargs = []", "`command` or `url`"],
     ['[mcp_servers.a]\ncommand = "x"\nnetwork = "all"', "network"],
   ])("an MCP server that is wrong says so: %j", async (text, told) => {
     await expect(load(text)).rejects.toThrow(told);
   });
 
+  test("context sources are those that the table knows, each once", async () => {
+    const { settings } = await load('context_sources = ["CLAUDE.md", "AGENTS.md", "CLAUDE.md"]');
+    expect(settings.contextSources).toEqual(["CLAUDE.md", "AGENTS.md"]);
+    await expect(load('context_sources = ["Agents.md"]')).rejects.toThrow('"Agents.md" is not valid here');
+  });
+
   test("every key arrives where it belongs", async () => {
-    const { settings, warnings } = await load(`
+    const { settings, warnings } = await load(`allow_project_hooks = true
 max_steps = 7
 sandbox = "required"
 sandbox_paths = ["/srv/sdk"]
@@ -125,9 +136,24 @@ LEVEL = "2"
 [mcp_servers.idle]
 command = "idle"
 enabled = false
+[[hooks]]
+event = "Stop"
+cmd = "echo bye"
 `);
     expect(warnings).toEqual([]);
     expect(settings).toEqual({
+      profile: defaultSettings.profile,
+      hooks: [
+        {
+          event: "Stop",
+          command: "echo bye",
+          timeoutMs: 5_000,
+          onError: "allow",
+          source: expect.stringMatching(/^config\.toml:/),
+          tier: "user",
+        },
+      ],
+      allowProjectHooks: true,
       models: [
         {
           model: "custom:big",
@@ -160,6 +186,7 @@ enabled = false
       },
       tools: { execution: "sequential", onError: "continue" },
       maxSteps: 7,
+      contextSources: ["AGENTS.md"],
       retention: { contentDays: 90 },
       audit: { keychain: true },
       log: { level: "warn", components: { engine: "debug", "provider.openai": "trace" }, keepDays: 3, maxMb: 1.5 },

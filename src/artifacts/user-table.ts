@@ -1,8 +1,10 @@
 /** `config.toml`: the tables of the user's own configuration, and what the program makes of them. */
-import { defined, isDomainEntry } from "#base";
+import { defined } from "#base";
+import { type ContextSource, contextSources, DEFAULT_CONTEXT_SOURCES } from "./context-sources.ts";
 import { budgetsType } from "./limits-table.ts";
 import { mcpServersType } from "./mcp-table.ts";
 import { MAX_MODELS } from "./model-table.ts";
+import { networkType as network } from "./network-table.ts";
 import { pluginsType } from "./plugin-table.ts";
 import {
   amount,
@@ -28,22 +30,20 @@ import {
   defaultSettings,
   type LabelRule,
   MIN_TIMEOUT_S,
-  type NetworkSettings,
   type PermissionRule,
   type Settings,
 } from "./settings.ts";
+import { shellHookFields } from "./shell-hook-table.ts";
 import { priceType, rateLimitsType, userModelType } from "./user-model-table.ts";
 
 const MAX_STEPS = 1000;
 const MAX_RULES = 10_000;
-const MAX_DOMAINS = 10_000;
 const MAX_PATHS = 64;
-const MAX_PORTS = 16;
-const MAX_PORT = 65_535;
 const MAX_READER_S = 600;
 const MAX_PERMISSION_S = 24 * 60 * 60;
 const MAX_LOG_DAYS = 3650;
 const MAX_PATTERNS = 1000;
+const MAX_CONTEXT_SOURCES = 16;
 
 const rules = list(placed(words("permission rule")), { max: MAX_RULES });
 
@@ -75,13 +75,13 @@ const permissionsTable = defineTable({
   },
 });
 
-interface UserRules {
+export interface UserRules {
   readonly permissions: readonly PermissionRule[];
   readonly labelRules: readonly LabelRule[];
   readonly strict?: boolean;
 }
 
-const permissions: FieldType<UserRules> = nested(permissionsTable, ({ values }) => {
+export const permissionsType: FieldType<UserRules> = nested(permissionsTable, ({ values }) => {
   const effects = ["allow", "ask", "deny"] as const;
   const labels = ["private", "untrusted"] as const;
   return {
@@ -259,37 +259,15 @@ const redaction: FieldType<Settings["redaction"]> = nested(redactionTable, ({ va
   disabledKinds: values.disabled_kinds ?? [],
 }));
 
-const networkTable = defineTable({
-  title: "Network",
-  about: "Which hosts commands and `web.fetch` may connect to.",
-  fields: {
-    allowed_domains: {
-      type: list(textThat("host name, address, `*.name` or `*`, without scheme and port", isDomainEntry), {
-        max: MAX_DOMAINS,
-      }),
-      meaning:
-        "The allowed hosts: see [the list of domains](#the-list-of-domains). Without this field, any public host is allowed. An empty list or an empty table `[network]` allows no host.",
-    },
-    mode: {
-      type: choice("proxy", "direct"),
-      default: '`"proxy"`',
-      meaning:
-        "`proxy`: allowed commands connect through the egress proxy, which records each connection. `direct`: they use the machine's network directly, unless `allowed_domains` is set.",
-    },
-    loopback_ports: {
-      type: list(integer(1, MAX_PORT), { max: MAX_PORTS }),
-      default: "`[]`",
-      meaning:
-        "Ports on the machine's loopback interface that allowed commands may connect to, for example `[5432]` for a database. At most 16.",
-    },
+const sourceNames = list(choice(...(Object.keys(contextSources) as ContextSource[])), { max: MAX_CONTEXT_SOURCES });
+/** Each once. */
+export const contextSourcesType: FieldType<readonly ContextSource[]> = {
+  ...sourceNames,
+  read(tree, reader) {
+    const read = sourceNames.read(tree, reader);
+    return read && [...new Set(read)];
   },
-});
-
-const network: FieldType<NetworkSettings> = nested(networkTable, ({ values }, _reader, tree) => {
-  // An empty table means the same as an empty list: whoever writes it wants a limit.
-  const listed = tree.entries.length === 0 ? [] : values.allowed_domains;
-  return defined({ allowedDomains: listed, mode: values.mode, loopbackPorts: values.loopback_ports });
-});
+};
 
 export const userTable = defineTable({
   title: "Keys",
@@ -312,7 +290,13 @@ export const userTable = defineTable({
       default: "built in",
       meaning: "Replaces the built-in text that says who the agent is. The line that names the workspace stays.",
     },
-    permissions: { type: permissions, meaning: "Which calls run, which ask for approval and which are refused." },
+    context_sources: {
+      type: contextSourcesType,
+      default: `\`${JSON.stringify(DEFAULT_CONTEXT_SOURCES)}\``,
+      meaning:
+        "Which [context files](../guide/writing-context.md#files-for-other-agents) of a repository Harness reads, in this order in each folder. Each needs your ack. `[]` reads none.",
+    },
+    permissions: { type: permissionsType, meaning: "Which calls run, which ask for approval and which are refused." },
     sandbox: {
       type: choice("auto", "required", "off"),
       default: `\`"${defaultSettings.sandbox}"\``,
@@ -353,37 +337,44 @@ export const userTable = defineTable({
     audit: { type: audit, meaning: "How Harness detects that the log was replaced by an older copy." },
     log: { type: log, meaning: "How much the daemon writes to its log." },
     daemon: { type: daemon, meaning: "When a background daemon and its sessions end." },
+    ...shellHookFields,
     plugins: { type: pluginsType, default: "none", meaning: "Your own code that runs inside Harness." },
   },
 });
 
-/** What is not written has its default. */
-export function toSettings(values: ValuesOf<typeof userTable.fields>): Settings {
+/** What is not written is as in `base`: the settings of the built-in profile. Rules add up. */
+export function toSettings(values: ValuesOf<typeof userTable.fields>, base: Settings = defaultSettings): Settings {
   const { system_prompt: systemPrompt, reader_timeout_s: readerS, permission_timeout: answerS } = values;
+  const models = [...(values.model === undefined ? [] : [values.model]), ...(values.models ?? [])];
+  const servers = values.mcp_servers ?? [];
   return {
-    models: [...(values.model === undefined ? [] : [values.model]), ...(values.models ?? [])],
-    permissions: values.permissions?.permissions ?? [],
-    labelRules: values.permissions?.labelRules ?? [],
-    strictPermissions: values.permissions?.strict ?? defaultSettings.strictPermissions,
-    mcpServers: values.mcp_servers ?? [],
-    prices: values.prices ?? {},
-    rateLimits: values.rate_limits ?? defaultSettings.rateLimits,
-    tools: values.tools ?? defaultSettings.tools,
-    maxSteps: values.max_steps ?? DEFAULT_MAX_STEPS,
-    sandbox: values.sandbox ?? defaultSettings.sandbox,
-    sandboxPaths: values.sandbox_paths ?? [],
+    ...base,
+    models: models.length === 0 ? base.models : models,
+    permissions: [...base.permissions, ...(values.permissions?.permissions ?? [])],
+    labelRules: [...base.labelRules, ...(values.permissions?.labelRules ?? [])],
+    mcpServers: [...base.mcpServers.filter(({ name }) => !servers.some((own) => own.name === name)), ...servers],
     ...defined({
+      strictPermissions: values.permissions?.strict,
+      prices: values.prices,
+      rateLimits: values.rate_limits,
+      tools: values.tools,
+      maxSteps: values.max_steps,
+      sandbox: values.sandbox,
+      sandboxPaths: values.sandbox_paths,
       permissionTimeoutMs: answerS === undefined ? undefined : answerS * 1000,
       readerTimeoutMs: readerS === undefined ? undefined : readerS * 1000,
       network: values.network,
+      retention: values.retention,
+      audit: values.audit,
+      log: values.log,
+      daemon: values.daemon,
+      hooks: values.hooks,
+      allowProjectHooks: values.allow_project_hooks,
+      plugins: values.plugins,
+      redaction: values.redaction,
+      budgets: values.budgets,
+      contextSources: values.context_sources,
+      systemPrompt,
     }),
-    retention: values.retention ?? {},
-    audit: values.audit ?? defaultSettings.audit,
-    log: values.log ?? defaultSettings.log,
-    daemon: values.daemon ?? defaultDaemonSettings,
-    plugins: values.plugins ?? {},
-    redaction: values.redaction ?? defaultSettings.redaction,
-    budgets: values.budgets ?? {},
-    ...defined({ systemPrompt }),
   };
 }

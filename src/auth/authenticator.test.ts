@@ -205,7 +205,7 @@ describe("token file", () => {
     const link = join(state, "link.json");
     symlinkSync(put(0o400), link);
     expect(() => readTokenFile(link)).toThrow(/symbolic link/);
-    expect(() => readTokenFile(state)).toThrow(/no file/);
+    expect(() => readTokenFile(state)).toThrow(/not a regular file/);
     expect(() => readTokenFile(put(0o400, "x".repeat(100_000)))).toThrow(/bytes/);
     expect(() => readTokenFile(put(0o400, "hat1.x.y"))).toThrow(/JSON/);
     expect(() => readTokenFile(put(0o400, '{"tok":1}'))).toThrow(/token/);

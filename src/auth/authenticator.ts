@@ -83,7 +83,7 @@ export function createAuthenticator({ key, records, times, failures }: Authentic
     try {
       return records.revokedAt(claims);
     } catch (error) {
-      throw invalid(`whether it was revoked cannot be found out: ${messageOf(error)}`);
+      throw invalid(`Harness cannot tell whether it was revoked: ${messageOf(error)}`);
     }
   }
 }

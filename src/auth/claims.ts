@@ -67,14 +67,15 @@ export function completeClaims(claims: Omit<Claims, "ver" | "critical_claims">):
 
 /** Throws TokenInvalid with what is wrong. Version and critical claims are looked at before anything else. */
 export function parseClaims(raw: unknown): Claims {
-  if (!isRecord(raw)) throw invalid("it holds no claims");
+  if (!isRecord(raw)) throw invalid("it contains no claims");
   if (raw.ver !== CLAIMS_VERSION) throw invalid(`its version is not ${CLAIMS_VERSION}`);
   const critical = raw.critical_claims ?? [];
   if (!isTextList(critical)) throw invalid("critical_claims is not a list of names");
   const unknown = critical.find((name) => !KNOWN.has(name));
-  if (unknown !== undefined) throw invalid(`it relies on the claim '${unknown.slice(0, 50)}', which is not known here`);
+  if (unknown !== undefined)
+    throw invalid(`it requires the claim '${unknown.slice(0, 50)}', which this version does not know`);
   const absent = critical.find((name) => !Object.hasOwn(raw, name));
-  if (absent !== undefined) throw invalid(`it relies on the claim '${absent}' and does not have it`);
+  if (absent !== undefined) throw invalid(`it requires the claim '${absent}' but does not contain it`);
   const { jti, sessions, commands, identity_class, nbf, exp, can_mint, minted_by } = raw;
   if (typeof jti !== "string" || !TokenId.is(jti)) throw invalid("its jti is not an id");
   if (sessions !== undefined && !(isTextList(sessions) && sessions.every((id) => SessionId.is(id)))) {
@@ -83,7 +84,8 @@ export function parseClaims(raw: unknown): Claims {
   if (!isTextList(commands)) throw invalid("commands is not a list of names");
   if (identity_class !== "human" && identity_class !== "agent")
     throw invalid("identity_class is neither human nor agent");
-  if (!isSeconds(nbf) || !isSeconds(exp) || nbf >= exp) throw invalid("nbf and exp are not two times in this order");
+  if (!isSeconds(nbf) || !isSeconds(exp) || nbf >= exp)
+    throw invalid("nbf and exp must be times, and exp must be later");
   if (typeof can_mint !== "boolean") throw invalid("can_mint is neither true nor false");
   if (minted_by !== undefined) {
     const isChain =
@@ -126,7 +128,7 @@ export function checkScope(
   if (session !== undefined) checkSession({ jti, ...defined({ sessions }) }, session, command);
   // A new session is none of those that are listed.
   else if (sessions !== undefined)
-    throw new ReasonError("TokenScope", { jti, what: `${command} outside of its sessions` });
+    throw new ReasonError("TokenScope", { jti, what: `${command} outside its sessions` });
 }
 
 /** Throws TokenScope; `what` is done in the session. */

@@ -46,25 +46,25 @@ describe("issuance", () => {
     expect(await issuance.begin(someClaims())).toEqual({ channel: "terminal", expiresAtMs: clock.now() + 60_000 });
     expect(shown).toEqual(["terminal 000044"]);
     expect(confirm("000044")).toEqual(someClaims());
-    expect(confirm("000044")).toMatch(/no request waits/);
+    expect(confirm("000044")).toMatch(/no request is waiting/);
   });
 
   test("three attempts, then it is over, also for the right code", async () => {
     const { issuance, confirm } = rig();
     await issuance.begin(someClaims());
-    expect(confirm("000000")).toMatch(/2 attempts/);
-    expect(confirm("0000440")).toMatch(/1 attempts/);
-    expect(confirm("44")).toMatch(/no attempt is left/);
-    expect(confirm("000044")).toMatch(/no request waits/);
+    expect(confirm("000000")).toMatch(/attempts left: 2/);
+    expect(confirm("0000440")).toMatch(/attempts left: 1/);
+    expect(confirm("44")).toMatch(/no attempts are left/);
+    expect(confirm("000044")).toMatch(/no request is waiting/);
   });
 
   test("the code is good for a minute", async () => {
     const { issuance, confirm, clock } = rig();
     await issuance.begin(someClaims());
     await clock.advance(CODE_VALID_MS - 1);
-    expect(confirm("111111")).toMatch(/2 attempts/);
+    expect(confirm("111111")).toMatch(/attempts left: 2/);
     await clock.advance(1);
-    expect(confirm("000044")).toMatch(/no request waits/);
+    expect(confirm("000044")).toMatch(/no request is waiting/);
   });
 
   test("a code is for its own request", async () => {
@@ -72,7 +72,7 @@ describe("issuance", () => {
     await issuance.begin(someClaims());
     await issuance.begin(someClaims({ jti: tokenId(2) }));
     expect(shown).toEqual(["terminal 000044", "terminal 000045"]);
-    expect(confirm("000045")).toMatch(/not the code/);
+    expect(confirm("000045")).toMatch(/the code is wrong/);
     expect(confirm("000045", tokenId(2))).toMatchObject({ jti: tokenId(2) });
   });
 

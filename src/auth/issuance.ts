@@ -87,15 +87,15 @@ export function createIssuance(options: {
     confirm(jti, code) {
       forgetOld();
       const waiting = pending.get(jti);
-      if (waiting === undefined) throw failed("no request waits for this code; it may be too late");
+      if (waiting === undefined) throw failed("no request is waiting for this code; it may have expired");
       waiting.attemptsLeft -= 1;
       if (isSameCode(code, waiting.code)) {
         pending.delete(jti);
         return waiting.claims;
       }
-      if (waiting.attemptsLeft > 0) throw failed(`it is not the code; ${waiting.attemptsLeft} attempts are left`);
+      if (waiting.attemptsLeft > 0) throw failed(`the code is wrong; attempts left: ${waiting.attemptsLeft}`);
       pending.delete(jti);
-      throw failed("it is not the code, and no attempt is left");
+      throw failed("the code is wrong, and no attempts are left");
     },
   };
 }

@@ -31,13 +31,15 @@ export interface MintContext {
 export function mintClaims(request: TokenRequest, { jti, nowMs, knownCommands, parent }: MintContext): Claims {
   const { commands, identityClass, ttlSeconds = DEFAULT_TTL_SECONDS, canMint = false } = request;
   const unknown = commands.find((name) => !knownCommands.includes(name));
-  if (unknown !== undefined) throw usage(`there is no command '${unknown}'; known: ${knownCommands.join(", ")}`);
+  if (unknown !== undefined)
+    throw usage(`there is no command '${unknown}'; the commands are: ${knownCommands.join(", ")}`);
   if (commands.length === 0) throw usage("a token needs at least one command");
   if (!Number.isSafeInteger(ttlSeconds) || ttlSeconds < 1 || ttlSeconds > MAX_TTL_SECONDS) {
-    throw usage(`a token lasts from a second to ${MAX_TTL_SECONDS / 86_400} days`);
+    throw usage(`a token can last from one second to ${MAX_TTL_SECONDS / 86_400} days`);
   }
   const sessions = request.sessions === "all" ? undefined : [...new Set(request.sessions)];
-  if ((sessions?.length ?? 0) > CLAIM_ENTRIES_MAX) throw usage(`a token names at most ${CLAIM_ENTRIES_MAX} sessions`);
+  if ((sessions?.length ?? 0) > CLAIM_ENTRIES_MAX)
+    throw usage(`a token can name at most ${CLAIM_ENTRIES_MAX} sessions`);
   // Not before the one that mints it, also when the clock was set back since that was made.
   const nbf = Math.max(Math.floor(nowMs / 1000), parent?.nbf ?? 0);
   const claims = completeClaims({
@@ -59,8 +61,9 @@ function checkNarrower(claims: Claims, parent: Claims, nowMs: number): void {
   const beyond = (what: string): ReasonError => new ReasonError("TokenScope", { jti: parent.jti, what });
   if (!parent.can_mint) throw beyond("minting further tokens");
   // Whoever checked it has judged its beginning, on a clock that may have been set back since.
-  if (nowMs / 1000 >= parent.exp) throw beyond("minting after its own time");
-  if ((claims.minted_by?.length ?? 0) > MINTED_BY_MAX) throw beyond("minting a token this far from the first one");
+  if (nowMs / 1000 >= parent.exp) throw beyond("minting after it has expired");
+  if ((claims.minted_by?.length ?? 0) > MINTED_BY_MAX)
+    throw beyond("minting a token so many levels below the first one");
   if (claims.identity_class === "human" && parent.identity_class === "agent")
     throw beyond("minting a token for a human");
   const command = claims.commands.find((name) => !parent.commands.includes(name));

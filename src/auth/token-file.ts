@@ -23,11 +23,11 @@ export function readTokenFile(path: string): string | undefined {
   }
   try {
     const { mode, size, uid } = fstatSync(file);
-    if ((mode & constants.S_IFMT) !== constants.S_IFREG) throw unfit(path, "it is no file");
+    if ((mode & constants.S_IFMT) !== constants.S_IFREG) throw unfit(path, "it is not a regular file");
     if (process.platform !== "win32") {
       if (uid !== process.getuid?.()) throw unfit(path, "it belongs to another user");
       if ((mode & 0o7777) !== TOKEN_FILE_MODE) {
-        throw unfit(path, `its mode is ${(mode & 0o7777).toString(8).padStart(4, "0")}; chmod 400 it`);
+        throw unfit(path, `its mode is ${(mode & 0o7777).toString(8).padStart(4, "0")}; run chmod 400 on it`);
       }
     }
     if (size > FILE_MAX_BYTES) throw unfit(path, `it has more than ${FILE_MAX_BYTES} bytes`);

@@ -50,7 +50,7 @@ export function createTokenTimes(options: {
     try {
       return inForce.has(jti) || records.has(jti);
     } catch (error) {
-      throw invalid(`whether it was made here cannot be found out: ${messageOf(error)}`);
+      throw invalid(`Harness cannot tell whether it was made here: ${messageOf(error)}`);
     }
   }
 

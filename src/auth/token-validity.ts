@@ -20,14 +20,11 @@ export function tokenValidity(
   for (const jti of ids) {
     const revoked = records.revokedAt({ jti });
     if (revoked !== undefined && !revoked.isRunOver) {
-      return ReasonError.withMessage(
-        "TokenRevoked",
-        `The token ${own} that it came with was revoked at ${revoked.at}.`,
-      );
+      return ReasonError.withMessage("TokenRevoked", `Its token, ${own}, was revoked at ${revoked.at}.`);
     }
   }
   const isOfRun = (): boolean => records.list().some(({ claims, run }) => claims.jti === own && run !== undefined);
   // A time that cannot be read is over.
   if (clock.now() < Date.parse(until) || isOfRun()) return undefined;
-  return ReasonError.withMessage("TokenExpired", `The token ${own} that it came with ended at ${until}.`);
+  return ReasonError.withMessage("TokenExpired", `Its token, ${own}, expired at ${until}.`);
 }

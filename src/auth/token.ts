@@ -23,7 +23,7 @@ export function readToken(token: string, key: Uint8Array): Claims {
   const expected = macOf(body, key);
   // One spelling of each token: base64url has spare bits, which must not make a second one.
   const isSigned = given.length === expected.length && given.toString("base64url") === mac;
-  if (!isSigned || !timingSafeEqual(given, expected)) throw invalid("it is no token of this machine");
+  if (!isSigned || !timingSafeEqual(given, expected)) throw invalid("it is not a token of this machine");
   return parseClaims(JSON.parse(Buffer.from(payload, "base64url").toString("utf8")));
 }
 

@@ -1,6 +1,6 @@
 /** Turns an errno of the file system into an `EffectError` that says what happened to which path. */
 
-import { EffectError, type EffectReason } from "./ports.ts";
+import { EffectError, type EffectReason } from "./effect-error.ts";
 import { errnoOf } from "./thrown.ts";
 
 const REASONS: Readonly<Record<string, readonly [EffectReason, string]>> = {

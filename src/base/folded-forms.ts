@@ -1,6 +1,6 @@
 /**
  * How a secret looks once a dump or a fold has taken it apart: reversed, rotated by 13 letters, and in hex, octal, decimal, both
- * alphabets of base32, and base64. Only small letters and digits are left of each form, so that it does not matter where lines were broken and what stands between the bytes.
+ * alphabets of base32, and base64. Only lowercase letters and digits are left of each form, so that it does not matter where lines were broken and what stands between the bytes.
  */
 
 /** A shorter form would be found in ordinary words that follow one another. */

@@ -18,6 +18,7 @@ export {
 export { defined } from "./defined.ts";
 export { diskTrouble, diskTroubleText } from "./disk-trouble.ts";
 export { createDomainList, type DomainList, isDomainEntry } from "./domain-list.ts";
+export { EffectError, type EffectReason } from "./effect-error.ts";
 export { fileError, fileErrorText } from "./file-error.ts";
 export { foldedForms } from "./folded-forms.ts";
 export { jsonIn } from "./json-in.ts";
@@ -26,30 +27,23 @@ export { nearestName } from "./nearest-name.ts";
 export { once } from "./once.ts";
 export { type PaintName, paint } from "./paint.ts";
 export { foldedSegments } from "./path-segments.ts";
-export {
-  type Clock,
-  type Confinement,
-  type DirectoryEntry,
-  EffectError,
-  type EffectPorts,
-  type EffectReason,
-  type FileInfo,
-  type FilePort,
-  noServers,
-  type ProcessExit,
-  type ProcessInput,
-  type ProcessPort,
-  type ProcessSpec,
-  type ProgramFacts,
-  type Random,
-  type ServerAnswer,
-  type ServerCall,
-  type ServerPort,
-  serverToolName,
-  type WebPort,
-  type WebPost,
-  type WebRequest,
-  type WebResponse,
+export type {
+  Clock,
+  Confinement,
+  DirectoryEntry,
+  EffectPorts,
+  FileInfo,
+  FilePort,
+  ProcessExit,
+  ProcessInput,
+  ProcessPort,
+  ProcessSpec,
+  ProgramFacts,
+  Random,
+  WebPort,
+  WebPost,
+  WebRequest,
+  WebResponse,
 } from "./ports.ts";
 export { isRecord } from "./record.ts";
 export {
@@ -73,6 +67,20 @@ export {
 export { isSearchable, type SecretForm, secretForms } from "./secret-forms.ts";
 export { SECRET_PREFIX } from "./secret-variables.ts";
 export { createSerial } from "./serial.ts";
+export {
+  noServers,
+  READ_RESOURCE_TOOL,
+  RESOURCES_TOOL,
+  resourceReference,
+  type ServerAnswer,
+  type ServerAsk,
+  type ServerCall,
+  type ServerPort,
+  type ServerRead,
+  type ServerReply,
+  type ServerResource,
+  serverToolName,
+} from "./server-port.ts";
 export { matchStars } from "./star-match.ts";
 export { protectedNames, protectedPatterns, type Steering, steeringFile } from "./steering-files.ts";
 export { errnoOf, ifThere, messageOf } from "./thrown.ts";

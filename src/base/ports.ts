@@ -3,6 +3,7 @@
  * interfaces; `system.ts` implements them for real, tests hand in fakes. Tools get the three effect ports (files,
  * processes, web) already bound to one workspace and one call.
  */
+import type { ServerPort } from "./server-port.ts";
 
 export interface Clock {
   /** Wall time in milliseconds since the epoch. */
@@ -81,6 +82,8 @@ export interface ProcessSpec {
   /** Instead of `stdin`, for a program that is spoken to while it runs. Called once, when it has started. */
   readonly onStdin?: (stdin: ProcessInput) => void;
   readonly timeoutMs: number;
+  /** How long it has between the polite signal and the last one when it is stopped. Default: a moment. */
+  readonly termGraceMs?: number;
   /** What holds it. The gate sets it from who allowed the call; a tool has no say in it. Absent: `reader`. */
   readonly confinement?: Confinement;
   /**
@@ -165,77 +168,12 @@ export interface WebPort {
   post(request: WebPost, signal: AbortSignal): Promise<WebResponse>;
 }
 
-export interface ServerCall {
-  readonly server: string;
-  readonly tool: string;
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly timeoutMs: number;
-  readonly onProgress?: (text: string) => void;
-}
-
-/** What a server answered, as JSON, at most as long as the program allows. */
-export interface ServerAnswer {
-  readonly content: readonly Readonly<Record<string, unknown>>[];
-  readonly structured?: unknown;
-  readonly isError: boolean;
-}
-
-/** The name under which rules, hooks, logs and receipts know a tool of a server. Never taken apart again. */
-export function serverToolName(server: string, tool: string): string {
-  return `mcp.${server}.${tool}`;
-}
-
-/** MCP servers of the session. */
-export interface ServerPort {
-  /** Rejects with an `EffectError` (`ServerUnavailable`, `TooLarge`, `Timeout`, `Cancelled`); a tool that failed is an answer. */
-  call(call: ServerCall, signal: AbortSignal): Promise<ServerAnswer>;
-}
-
-/** Of a session that has none. */
-export const noServers: ServerPort = {
-  async call({ server }) {
-    throw new EffectError("ServerUnavailable", `there is no MCP server ${server} in this session`);
-  },
-};
-
 /** What a tool may touch, bound to one workspace. */
 export interface EffectPorts {
   readonly files: FilePort;
   readonly processes: ProcessPort;
   readonly web: WebPort;
   readonly servers: ServerPort;
-}
-
-export type EffectReason =
-  | "OutsideWorkspace"
-  | "NotFound"
-  | "AlreadyExists"
-  | "TooLarge"
-  | "NotAFile"
-  | "NotADirectory"
-  | "NotEmpty"
-  | "AccessDenied"
-  | "DiskFull"
-  | "SpawnFailed"
-  | "SandboxUnavailable"
-  | "ServerUnavailable"
-  | "InvalidUrl"
-  | "AddressRefused"
-  | "SandboxRefused"
-  | "TooManyRedirects"
-  | "Timeout"
-  | "NetworkFailed"
-  | "Cancelled";
-
-/** Why a port refused or failed; `message` is fit for the model and for a person. */
-export class EffectError extends Error {
-  override readonly name = "EffectError";
-  readonly reason: EffectReason;
-
-  constructor(reason: EffectReason, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.reason = reason;
-  }
 }
 
 /** What a program's name means on this machine right now, so that it can be told later whether it still means the same. */

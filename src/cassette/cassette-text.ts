@@ -27,7 +27,7 @@ export function parseCassette(file: string, text: string): Cassette {
   if (first === undefined) throw invalid(file, 1, "it is empty");
   const version = (first.value as { cassette?: unknown } | null)?.cassette;
   if (typeof version === "number" && version > CASSETTE_VERSION) {
-    const detail = `it has version ${version}, and this program reads up to ${CASSETTE_VERSION}: use a newer program`;
+    const detail = `it has version ${version}, but this version of Harness reads at most ${CASSETTE_VERSION}; use a newer version`;
     throw invalid(file, first.line, detail);
   }
   const head = checked(headSchema, first.value, file, first.line);
@@ -42,7 +42,7 @@ export function parseCassette(file: string, text: string): Cassette {
       continue;
     }
     if (entry.entries !== index || index !== rest.length - 1) {
-      throw invalid(file, line, `${entry.entries} entries should be before this one and none behind it`);
+      throw invalid(file, line, `${entry.entries} entries should come before this one and none after it`);
     }
     checkAsks(file, entries, lines);
     return { file, head, entries, lines };
@@ -179,7 +179,7 @@ function checked<Schema extends z.ZodType>(
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw invalid(file, line, `${issue?.path.join(".") || "entry"}: ${issue?.message ?? "not as it should be"}`);
+  throw invalid(file, line, `${issue?.path.join(".") || "entry"}: ${issue?.message ?? "it is not valid"}`);
 }
 
 /** JSON for people: on one line where it fits. */

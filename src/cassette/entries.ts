@@ -30,7 +30,7 @@ const failedSchema = z.strictObject({
     .optional(),
   reason: z
     .string()
-    .refine((reason) => Object.hasOwn(reasons, reason), "no reason of this program")
+    .refine((reason) => Object.hasOwn(reasons, reason), "not a reason of this program")
     .transform((reason) => reason as Reason)
     .optional(),
   message: z.string(),

@@ -125,7 +125,7 @@ export function createPlayer({ cassette, redactor }: PlayerOptions): Tape {
   function unused(step: Step): ReasonError {
     return new ReasonError("CassetteMismatch", {
       place: placeOf(step),
-      detail: `it is not used up: ${whatIs(step)} was not reached`,
+      detail: `the session ended early: it did not reach ${whatIs(step)}`,
     });
   }
 
@@ -148,7 +148,7 @@ export function createPlayer({ cassette, redactor }: PlayerOptions): Tape {
     const line = cassette.lines.at(-1) ?? 1;
     return new ReasonError("CassetteMismatch", {
       place: `${file}:${line}`,
-      detail: `it has run out: ${what} is not on it`,
+      detail: `the recording has ended: ${what} is not on it`,
     });
   }
 

@@ -187,7 +187,7 @@ export function createRecorder({ clock, random, redactor, write, ...options }: R
       turnstile.open();
       waking?.abort();
       if (chars > MAX_CASSETTE_CHARS) {
-        throw notWritten(`the session said more than ${MAX_CASSETTE_CHARS} characters`);
+        throw notWritten(`the recording has more than ${MAX_CASSETTE_CHARS} characters`);
       }
       const clean = withoutSecrets(head, entries, redactor);
       try {

@@ -11,7 +11,11 @@ import {
   type ProcessPort,
   type ProgramFacts,
   type ServerAnswer,
+  type ServerAsk,
+  type ServerCall,
   type ServerPort,
+  type ServerReply,
+  type ServerResource,
   type WebPort,
   type WebRequest,
   type WebResponse,
@@ -144,15 +148,55 @@ function tapedWeb(tape: Tape, session: string, web: WebPort, allowed: TapedPorts
   };
 }
 
+/** Progress, or a question of the server with the number by which its answer finds the way back. */
+type Said = string | { readonly asked: ServerAsk; readonly number: number };
+type Heard = Pick<ServerCall, "onProgress" | "onAsk">;
+
 function tapedServers(tape: Tape, session: string, servers: ServerPort): ServerPort {
-  return {
-    call: ({ onProgress, ...request }, signal) =>
-      tape.exchange<string, ServerAnswer>({
+  async function ask<Request extends Heard>(
+    { onProgress, onAsk, ...request }: Request,
+    send: (heard: Heard) => Promise<ServerAnswer>,
+  ): Promise<ServerAnswer> {
+    const over = new AbortController();
+    const waiting = new Map<number, (reply: ServerReply) => void>();
+    try {
+      return await tape.exchange<Said, ServerAnswer>({
         of: "server",
         session,
         request,
-        hear: (text) => onProgress?.(text),
-        live: (say) => servers.call({ ...request, onProgress: (text) => void say(text) }, signal),
+        hear(said) {
+          if (typeof said === "string") onProgress?.(said);
+          // Not awaited: the answer of a person comes later on the tape.
+          else void onAsk?.(said.asked, over.signal).then((reply) => waiting.get(said.number)?.(reply));
+        },
+        live: (say) =>
+          send({
+            onProgress: (text) => void say(text),
+            ...(onAsk !== undefined && {
+              async onAsk(asked) {
+                const { promise, resolve } = Promise.withResolvers<ServerReply>();
+                const number = waiting.size;
+                waiting.set(number, resolve);
+                await say({ asked, number });
+                return promise;
+              },
+            }),
+          }),
+      });
+    } finally {
+      over.abort();
+    }
+  }
+  return {
+    call: (request, signal) => ask(request, (heard) => servers.call({ ...request, ...heard }, signal)),
+    read: (request, signal) => ask(request, (heard) => servers.read({ ...request, ...heard }, signal)),
+    resources: (server, timeoutMs, signal) =>
+      tape.exchange<never, readonly ServerResource[]>({
+        of: "server",
+        session,
+        request: { resources: server },
+        hear: () => undefined,
+        live: () => servers.resources(server, timeoutMs, signal),
       }),
   };
 }

@@ -162,7 +162,7 @@ export function createWorkspaceChanges({
       for (const given of changes) {
         const parsed = changeSchema.safeParse(given);
         if (!parsed.success) {
-          const detail = `files: ${parsed.error.issues[0]?.message ?? "not as it should be"}`;
+          const detail = `files: ${parsed.error.issues[0]?.message ?? "they are not valid"}`;
           throw new ReasonError("CassetteInvalid", { place: file, detail });
         }
         await make(parsed.data);

@@ -1,9 +1,9 @@
 /** The review of files that wait for an ack: one after the other, page by page. Only what was shown to its end can be accepted. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AwaitingFile } from "#artifacts";
+import { type AwaitingFile, fileKinds, isOptionalKind } from "#artifacts";
 import { counted, paint, visibleLine } from "#base";
-import { kindNames, type ProjectTrust, powers, type WaitingFile } from "#program";
+import type { ProjectTrust, WaitingFile } from "#program";
 import { harnessPaths } from "#stores";
 import { makePrivateDirectory } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
@@ -21,7 +21,7 @@ export interface Reviewed {
   readonly quit: boolean;
 }
 
-/** Each accepted file is kept at once: whoever leaves keeps what they did. Ends when the signal aborts. */
+/** Each answer is kept at once: whoever leaves keeps what they did. Ends when the signal aborts. */
 export async function reviewFiles(
   ports: CliPorts,
   trust: ProjectTrust,
@@ -38,7 +38,10 @@ export async function reviewFiles(
     if (answer === "accept") {
       trust.ack([waiting], "individual");
       accepted.push(file.file);
-    } else denied.push(file.file);
+    } else {
+      trust.deny([waiting]);
+      denied.push(file.file);
+    }
   }
   return { accepted, denied, quit: false };
 }
@@ -106,7 +109,8 @@ function headOf(screen: QuestionScreen, waiting: WaitingFile, position: string):
     "",
     `${paint(screen, "bold", first)}${rest.length === 0 ? ` (${position})` : ""}`,
     ...rest,
-    `  ${kindNames[kind]}: ${powers[kind]}`,
+    `  ${fileKinds[kind].name}: ${fileKinds[kind].power}`,
+    ...(isOptionalKind(kind) ? ["  optional: if you deny it, Harness leaves it out until it changes"] : []),
     ...textsOf(lineRows(screen, "  ", changeText(waiting))),
     `  ${size}${digest === undefined ? "" : ` · sha256 ${digest.slice(0, DIGEST_CHARS)}`}`,
   ];
@@ -118,9 +122,10 @@ function keysFor({ isReadable, pages, unseen }: { isReadable: boolean; pages: nu
   return `  ${isReadable ? accept : ""}[d]eny${moves}  [v]iew whole  [s]ave  [q]uit > `;
 }
 
-function changeText({ change, changed, acked }: WaitingFile): string {
+function changeText({ change, changed, acked, deniedAt }: WaitingFile): string {
   if (change === "new") return "[new file] not acked on this machine yet";
   if (change === "removed") return "[removed] you acked it, but it no longer exists; a removed guard protects nothing";
+  if (deniedAt !== undefined) return `[denied on ${deniedAt.slice(0, 10)}] you said no to an earlier look at this file`;
   const since = acked === undefined ? "" : ` since ${acked.at.slice(0, 10)}`;
   if (changed === undefined) return `[changed${since}] the acked text was not saved, so this is the whole file`;
   const parts = changed.parts.length === 0 ? "" : ` (${changed.parts.join(", ").slice(0, MAX_PARTS_CHARS)})`;

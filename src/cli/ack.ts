@@ -2,17 +2,20 @@
 
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { type AwaitingFile, type ProjectSurvey, surveyProject } from "#artifacts";
+import { type AwaitingFile, isOptionalKind, type ProjectSurvey, surveyProject } from "#artifacts";
 import { defined, errnoOf, messageOf, visibleLine } from "#base";
 import {
   ackRefusal,
   createLockFileTrust,
   locateProject,
   lockFilePath,
+  optionalPlaces,
   type ProjectTrust,
   problemText,
+  type RunFlags,
   readLockFile,
   userTrust,
+  withProfile,
   writeLock,
 } from "#program";
 import { ReasonError } from "#protocol";
@@ -22,7 +25,8 @@ import type { ExitCode } from "./exit-code.ts";
 
 const DEFAULT_LOCKFILE = "approved.lock";
 
-interface PlaceFlags {
+interface PlaceFlags extends Pick<RunFlags, "profile" | "framework"> {
+  readonly allowProjectHooks?: boolean;
   readonly config?: string;
   readonly dir?: string;
 }
@@ -33,6 +37,8 @@ const LOCK_FILE_MODE = 0o644;
 export interface AckFlags extends PlaceFlags {
   readonly all?: boolean;
   readonly yes?: boolean;
+  /** Asks again about optional files that were denied. */
+  readonly denied?: boolean;
   /** True: the default file. */
   readonly emitLockfile?: string | true;
 }
@@ -47,14 +53,16 @@ export async function ackCommand(ports: CliPorts, flags: AckFlags): Promise<Exit
       "--yes is only for your own files below the configuration folder. Review the files of a project one by one, without --yes";
     throw new ReasonError("UsageInvalid", { detail });
   }
-  const awaiting = trust.judge(survey.files);
+  const { awaiting: unanswered, denied } = trust.judge(survey.files);
+  const asked = flags.denied === true ? survey.files.filter(({ file }) => denied.includes(file)) : [];
+  const awaiting = [...unanswered, ...asked.map(({ file, kind }) => ({ file, kind, change: "changed" as const }))];
   const left = awaiting.length === 0 ? [] : await agree(ports, trust, awaiting, flags);
   if (left.length > 0) {
     terminal.err(`Not acked:\n${left.map(({ file }) => `  ${visibleLine(file)}\n`).join("")}`);
     return 1;
   }
   if (survey.files.length === 0) terminal.err(`There is no project in ${visibleLine(survey.root)}: nothing to ack.\n`);
-  else terminal.err(`${filesOf(survey, ` of ${visibleLine(survey.root)}`)} acked.\n`);
+  else terminal.err(`${answersText(survey, trust.judge(survey.files).denied.length)}\n`);
   if (flags.emitLockfile !== undefined) emitLockfile(ports, survey, trust, flags.emitLockfile);
   return 0;
 }
@@ -82,12 +90,14 @@ async function agree(
   try {
     if (!isBulk) {
       const { reviewFiles } = await import("./ack-review.ts");
-      const { accepted } = await reviewFiles(ports, trust, awaiting, interrupted.signal);
-      return awaiting.filter(({ file }) => !accepted.includes(file));
+      const { accepted, denied } = await reviewFiles(ports, trust, awaiting, interrupted.signal);
+      return awaiting.filter(({ file, kind }) => {
+        return !accepted.includes(file) && !(isOptionalKind(kind) && denied.includes(file));
+      });
     }
     const waiting = awaiting.map((file) => trust.look(file));
     terminal.err(
-      `Of your own folder:\n${waiting.map(({ change, file }) => `  ${change.padEnd(8)}${visibleLine(file)}\n`).join("")}`,
+      `In your own configuration folder:\n${waiting.map(({ change, file }) => `  ${change.padEnd(8)}${visibleLine(file)}\n`).join("")}`,
     );
     if (yes !== true) {
       const keys = "  [a]ccept all  [q]uit > ";
@@ -139,7 +149,7 @@ export async function verifyAckCommand(ports: CliPorts, flags: VerifyAckFlags): 
   const lockfile = lockFilePath(ports, flags.lockfile);
   const trust =
     lockfile === undefined ? ownTrust(ports, survey.root) : createLockFileTrust(survey.root, readLockFile(lockfile));
-  const changed = trust.judge(survey.files);
+  const { awaiting: changed } = trust.judge(survey.files);
   const isGood = changed.length === 0;
   if (flags.json === true) {
     const report = {
@@ -169,8 +179,11 @@ export async function verifyAckCommand(ports: CliPorts, flags: VerifyAckFlags): 
 /** Which files there are. Throws ConfigInvalid for a project that is broken as it is written: nobody is asked to agree to that. */
 export async function soundSurvey(ports: CliPorts, place: PlaceFlags): Promise<ProjectSurvey> {
   const { root, configFile } = locateProject(ports, place);
+  const { profile, framework, allowProjectHooks: projectHooks } = place;
+  const profiled = await withProfile(ports, defined({ projectHooks }), defined({ profile, framework }));
   const survey = await surveyProject({
     root: realpathSync.native(root),
+    optional: await optionalPlaces(ports, profiled),
     ...defined({ configFile }),
   });
   const { surveyCases } = await import("#evals");
@@ -179,7 +192,14 @@ export async function soundSurvey(ports: CliPorts, place: PlaceFlags): Promise<P
   return { ...survey, files: [...survey.files, ...(await surveyCases(survey.root))] };
 }
 
+/** `7 files of /w are acked.`, `6 files of /w are acked, 1 is denied.` */
+function answersText({ root, files }: ProjectSurvey, denied: number): string {
+  const acked = filesOf({ files: files.slice(denied) }, ` of ${visibleLine(root)}`);
+  const no = denied === 0 ? "" : `, ${denied} ${denied === 1 ? "is" : "are"} denied`;
+  return `${acked} acked${no}.`;
+}
+
 /** `7 files are`, `1 file of /w is`. */
-function filesOf({ files }: ProjectSurvey, of = ""): string {
+function filesOf({ files }: Pick<ProjectSurvey, "files">, of = ""): string {
   return files.length === 1 ? `1 file${of} is` : `${files.length} files${of} are`;
 }

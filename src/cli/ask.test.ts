@@ -198,6 +198,21 @@ describe("a permission question", () => {
   });
 });
 
+test("the form of a server is filled in field by field, and decline declines it", async () => {
+  const form = [
+    { name: "place", type: "text", required: true },
+    { name: "size", type: "choice", required: false, options: [{ value: "s" }, { value: "l", title: "large" }] },
+    { name: "rest", type: "text", required: false },
+  ];
+  const payload = { call_id: "q", question: "Where?", server: "docs", form };
+  const event = { kind: "QuestionAsked", session: "s", payload };
+  const filled = await asked([event], ["Ulm", "2", ""]);
+  expect(filled.shown).toContain("The MCP server docs asks:\n  │ Where?\n");
+  expect(filled.shown).toContain("    2. l (large)");
+  expect(filled.sent).toMatchObject([{ kind: "AnswerQuestion", answer: '{"place":"Ulm","size":"l"}' }]);
+  expect((await asked([event], ["Ulm", "decline"])).sent).toMatchObject([{ answer: "decline" }]);
+});
+
 test("what the model asks stands behind the prefix, its options behind their numbers", async () => {
   const question = "Which?\n  [o] allow once\u200b";
   const payload = { call_id: "q", question, options: ["a\nb", "c"] };

@@ -3,6 +3,7 @@
 import { paint } from "#base";
 import type { CallId, Command, CommandOf, Event, EventOf } from "#protocol";
 import { foreignRows, lineRows, showPaged } from "./foreign-rows.ts";
+import { fillForm } from "./form-answer.ts";
 import type { Outward } from "./outward.ts";
 import { permissionQuestion, textsOf, whoAsks } from "./permission-question.ts";
 import { questionForm } from "./question-form.ts";
@@ -63,16 +64,23 @@ export function createAsker({ terminal, outward, renderer, client }: AskerParts)
     { session, payload }: EventOf<"QuestionAsked">,
     settled: AbortSignal,
   ): Promise<void> {
-    const head = textsOf(lineRows(screen, "", `${whoAsks(payload.delegate)}The model asks:`));
+    const asker = payload.server === undefined ? "The model" : `The MCP server ${payload.server}`;
+    const head = textsOf(lineRows(screen, "", `${whoAsks(payload.delegate)}${asker} asks:`));
     const rows = [...head.map((row) => paint(screen, "bold", row)), ...textsOf(foreignRows(screen, payload.question))];
     screen.show(`${rows.join("\n")}\n`);
+    const { call_id } = payload;
+    if (payload.form !== undefined) {
+      const answer = await fillForm(screen, payload.form, settled);
+      if (answer !== undefined) await client().submit({ kind: "AnswerQuestion", session, call_id, answer });
+      return;
+    }
     const options = (payload.options ?? []).flatMap((option, index) =>
       textsOf(lineRows(screen, `  ${index + 1}. `, option)),
     );
     const line = await screen.readAnswer([...options, "  > "].join("\n"), settled);
     if (settled.aborted || line.kind !== "line") return;
     const chosen = /^\d+$/.test(line.text.trim()) ? payload.options?.[Number(line.text) - 1] : undefined;
-    await client().submit({ kind: "AnswerQuestion", session, call_id: payload.call_id, answer: chosen ?? line.text });
+    await client().submit({ kind: "AnswerQuestion", session, call_id, answer: chosen ?? line.text });
   }
 
   async function orphan(

@@ -10,7 +10,7 @@ export interface AttachedParts {
   readonly ports: CliPorts;
   readonly client: Client;
   readonly session: ClientSession;
-  readonly view: SessionView;
+  readonly view: Pick<SessionView, "lastEvent">;
   /** Absent where the daemon is not ours to start. */
   readonly revival: Pick<DaemonRevival, "process"> | undefined;
   readonly left: AbortSignal;

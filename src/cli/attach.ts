@@ -13,23 +13,15 @@ import {
 } from "#daemon";
 import { loadConfig, mayHaveProject, tellExpiring } from "#program";
 import { ReasonError } from "#protocol";
-import {
-  describe,
-  lastSession,
-  listedSessions,
-  namedSession,
-  newSession,
-  type OfferParts,
-  offeredSession,
-} from "./attach-offer.ts";
+import { lastSession, namedSession, newSession, type OfferParts, offeredSession } from "./attach-offer.ts";
 import { type AttachedParts, createResend } from "./attach-resend.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { converse } from "./conversation.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { reviewAt } from "./file-review.ts";
+import { reviewsAt } from "./file-review.ts";
 import { handleInterrupts } from "./interrupt.ts";
-import { beginningOfLastTurn, eventLine, openSessionView } from "./session-view.ts";
-import { addedWords, type SlashHandlers } from "./slash-words.ts";
+import { beginningOfLastTurn, eventLine, openSessionView, type SessionView } from "./session-view.ts";
+import { approvingWords } from "./slash-words.ts";
 
 export interface AttachFlags extends DaemonFlags {
   readonly new?: boolean;
@@ -37,6 +29,8 @@ export interface AttachFlags extends DaemonFlags {
   readonly cwd?: string;
   readonly model?: string;
   readonly json?: boolean;
+  /** The full interface instead of the line interface. */
+  readonly tui?: boolean;
   /** With `json`. */
   readonly since?: number;
 }
@@ -102,7 +96,6 @@ async function attach({ ports, client, revival, named, flags, left }: Attaching)
   const { terminal, clock } = ports;
   let cancel = (): boolean => false;
   let session: ClientSession | undefined;
-  const tell = async (error: unknown): Promise<void> => terminal.err(`${await ports.outward.describe(error)}\n`);
   const stopListening =
     flags.json || !terminal.interactive
       ? terminal.onInterrupt(() => left.abort())
@@ -128,28 +121,14 @@ async function attach({ ports, client, revival, named, flags, left }: Attaching)
       const { activity, working_dir, model, last_event_id: last } = await session.info();
       // Attaching opens it again.
       if (activity === undefined) await reviewProject(ports, client, working_dir);
-      const here = new AbortController();
-      const running = session;
-      const view = openSessionView({
-        ports,
-        client,
-        session,
-        output: "stream",
-        interactive: terminal.interactive,
-        since: await beginningOfLastTurn(session, last),
-        last,
-        isHere: false,
-        signal: AbortSignal.any([left.signal, here.signal]),
-      });
-      await view.reached(last);
-      cancel = () => {
-        if (view.isTurnRunning) void running.cancel().catch(tell);
-        return view.isTurnRunning;
-      };
-      const next = await attached({ ports, client, revival, session, view, left: left.signal }, String(model));
-      here.abort();
-      await view.ended;
-      session = next === undefined ? undefined : await namedSession(client, next);
+      const since = await beginningOfLastTurn(session, last);
+      const here = { ports, client, revival, session, left: left.signal };
+      session =
+        flags.tui && terminal.interactive
+          ? await inFullInterface(here, since)
+          : await inLines(here, { since, last, model: String(model) }, (found) => {
+              cancel = found;
+            });
     }
     return 0;
   } catch (error) {
@@ -158,6 +137,49 @@ async function attach({ ports, client, revival, named, flags, left }: Attaching)
     stopListening();
     await client.close();
   }
+}
+
+/** The session to go on with; undefined when the person has left or it has ended. */
+async function inLines(
+  parts: Omit<AttachedParts, "view">,
+  { since, last, model }: { readonly since: number; readonly last: number; readonly model: string },
+  onCancel: (cancel: () => boolean) => void,
+): Promise<ClientSession | undefined> {
+  const { ports, client, session, left } = parts;
+  const { terminal, outward } = ports;
+  const here = new AbortController();
+  const view = openSessionView({
+    ports,
+    client,
+    session,
+    output: "stream",
+    interactive: terminal.interactive,
+    since,
+    last,
+    isHere: false,
+    signal: AbortSignal.any([left, here.signal]),
+  });
+  await view.reached(last);
+  onCancel(() => {
+    const describe = async (error: unknown): Promise<void> => terminal.err(`${await outward.describe(error)}\n`);
+    if (view.isTurnRunning) void session.cancel().catch(describe);
+    return view.isTurnRunning;
+  });
+  const next = await attached({ ...parts, view }, model);
+  here.abort();
+  await view.ended;
+  return next === undefined ? undefined : client.session(next);
+}
+
+/** The session to go on with; undefined when the person has left or it has ended. */
+async function inFullInterface(parts: Omit<AttachedParts, "view">, since: number): Promise<ClientSession | undefined> {
+  const { client, session, ports } = parts;
+  const { showFullInterface } = await import("./full-interface.ts");
+  const end = await showFullInterface({ ...parts, info: await session.info(), since });
+  if (end.kind === "other") return client.session(end.session);
+  const goesOn = `Detached. The session continues; to come back: harness attach ${session.id}\n`;
+  ports.terminal.err(end.kind === "ended" ? "The session has ended.\n" : goesOn);
+  return undefined;
 }
 
 /** The daemon was there, and is not any more. */
@@ -173,7 +195,10 @@ function didNotComeBack(error: unknown, session: string, { connect }: AttachFlag
 const GONE: ReadonlySet<string> = new Set(["ServerUnreachable", "ConnectionLost"]);
 
 /** The id of the session to go on with here; undefined when it is over. */
-async function attached(parts: AttachedParts, model: string): Promise<string | undefined> {
+async function attached(
+  parts: AttachedParts & { readonly view: SessionView },
+  model: string,
+): Promise<string | undefined> {
   const { ports, client, session, view, left } = parts;
   const { terminal } = ports;
   if (!terminal.interactive) {
@@ -188,13 +213,12 @@ async function attached(parts: AttachedParts, model: string): Promise<string | u
     view.finishLine();
     terminal.err(`${paint(terminal, "dim", `queued: ${visibleLine(text)}`)}\n`);
   };
-  const words = attachedWords(parts, queue);
   const over = await converse({
     ports,
     session,
     view,
-    words,
-    added: addedWords(await client.slashCommands()),
+    // The connection may break: what was typed is sent again.
+    words: { queue: ({ text = "" }) => queue(text), ...(isLocal(client) && approvingWords(ports, session)) },
     send: (text) => (view.isTurnRunning ? queue(text) : send(text, () => session.send(text))),
     left,
   });
@@ -204,33 +228,17 @@ async function attached(parts: AttachedParts, model: string): Promise<string | u
   return undefined;
 }
 
-/** What a daemon adds to the words of every conversation. */
-function attachedWords({ ports, client, session }: AttachedParts, queue: (text: string) => Promise<void>) {
-  return {
-    health: async () => ports.terminal.err("For the state of the daemon: harness daemon status\n"),
-    queue: ({ text = "" }) => queue(text),
-    steer: ({ text = "" }) => session.steer(text),
-    cancel: () => session.cancel(),
-    // Read before anything is carried out: it ends the conversation here.
-    "sessions:resume": async () => undefined,
-    async "sessions:list"() {
-      const nowMs = ports.clock.now();
-      const { terminal } = await ports.outward.through(ports, false);
-      for (const info of await listedSessions({ client })) {
-        terminal.err(`  ${await describe(client, info, nowMs)} · ${visibleLine(info.working_dir)}\n`);
-      }
-    },
-  } satisfies SlashHandlers;
-}
-
 /**
  * A daemon has no terminal to ask on, and refuses a project that nobody has agreed to. Whoever is here is asked first: what they ack
  * holds for the daemon of the same user. On another machine the folder is another one.
  */
 async function reviewProject(ports: CliPorts, { address }: Client, dir: string): Promise<void> {
-  if (!ports.terminal.interactive || !address.startsWith("unix:") || !mayHaveProject(ports, { dir })) return;
+  if (!ports.terminal.interactive || !isLocal({ address }) || !mayHaveProject(ports, { dir })) return;
   const { openTrustedProject } = await import("#program/trusted-project");
-  await openTrustedProject(ports, { dir }, { review: reviewAt(ports) });
+  const { review, reviewServers } = reviewsAt(ports);
+  const { loaded, servers } = await openTrustedProject(ports, { dir }, { review });
+  if (loaded.project === undefined || servers === undefined) return;
+  await reviewServers(loaded.project, (await loadConfig(ports, undefined)).settings, servers);
 }
 
 async function chosenSession(
@@ -266,4 +274,9 @@ async function printEvents(
     await terminal.outDrained(eventLine(event));
   }
   return 0;
+}
+
+/** The daemon is on this machine, and of the same user. */
+function isLocal({ address }: Pick<Client, "address">): boolean {
+  return address.startsWith("unix:");
 }

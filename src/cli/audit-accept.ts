@@ -45,7 +45,7 @@ async function acceptLog(
   if (verdict.findings.length > 0) return tellVerdict(ports, verdict, flags);
   const problem = verdict.head && headProblem(session, verdict.head);
   if (problem === undefined) {
-    terminal.out(`There is nothing to accept: this machine knows nothing newer of ${session}.\n`);
+    terminal.out(`There is nothing to accept: this machine does not know of a newer log of ${session}.\n`);
     return 0;
   }
   terminal.err(`${problem}\n`);

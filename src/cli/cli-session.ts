@@ -3,14 +3,13 @@ import { defined } from "#base";
 import type { ClientSession } from "#client";
 import { connectEngine } from "#client/engine";
 import { closeProgram, type OpenedProgram, type OpenOptions, openProgram, type RunFlags } from "#program";
-import { type Command, ReasonError, type SessionId } from "#protocol";
+import { type Command, type InputBlock, ReasonError, type SessionId } from "#protocol";
 import { createSystemRandom } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import { converse, type Left } from "./conversation.ts";
-import { healthText } from "./health-text.ts";
 import { handleInterrupts } from "./interrupt.ts";
 import { type EndedTurn, type OutputMode, openSessionView, type SessionView } from "./session-view.ts";
-import { addedWords } from "./slash-words.ts";
+import { approvingWords } from "./slash-words.ts";
 
 export interface CliSessionOptions {
   readonly output: OutputMode;
@@ -24,7 +23,7 @@ export interface CliSessionOptions {
 
 export interface CliSession extends Pick<ClientSession, "id" | "setModel"> {
   /** Resolves when the turn has ended. Rejects when the input was refused or the log could not be written. */
-  send(text: string): Promise<EndedTurn>;
+  send(input: string | readonly InputBlock[]): Promise<EndedTurn>;
   /** Submits the commands of a cassette; each is carried out at its time. The last turn, or the first that went wrong. */
   replay(commands: readonly Command[]): Promise<EndedTurn | undefined>;
   converse(left: AbortSignal): Promise<Left>;
@@ -50,7 +49,9 @@ export async function withProgram<Result>(
   try {
     return await work(program, async ({ exit, ...wanted }) => {
       const { ended, ...session } = await openSession(ports, program, wanted, options.flags, closed.signal);
-      shown = ended.catch(() => undefined); // whoever waits for something in it is told
+      // Whoever waits for something in it is told. A session that was left stays open until the program ends.
+      shown = Promise.all([shown, ended.catch(() => undefined)]).then(() => undefined);
+      stopListening();
       if (exit !== undefined) stopListening = handleInterrupts({ terminal, clock, cancel: session.cancel, exit });
       return session;
     });
@@ -70,9 +71,9 @@ export async function withProgram<Result>(
 /** Resolves when the session is open and what it has done to begin is shown. */
 async function openSession(
   ports: CliPorts,
-  { harness, settings, workspace }: OpenedProgram,
+  { harness, workspace }: OpenedProgram,
   { output, resume, ...options }: CliSessionOptions,
-  flags: Pick<RunFlags, "set">,
+  flags: Pick<RunFlags, "set" | "config">,
   signal: AbortSignal,
 ): Promise<CliSession & Pick<SessionView, "ended">> {
   const { terminal, clock } = ports;
@@ -99,11 +100,11 @@ async function openSession(
   await view.reached((await session.info()).last_event_id);
   let isRunning = false;
 
-  async function send(text: string): Promise<EndedTurn> {
+  async function send(input: string | readonly InputBlock[]): Promise<EndedTurn> {
     await view.idle();
     isRunning = true;
     try {
-      const { turn } = await session.send(text);
+      const { turn } = await session.send(input);
       return await view.turn(turn);
     } finally {
       isRunning = false;
@@ -126,7 +127,6 @@ async function openSession(
     return last;
   }
 
-  const health = async (): Promise<void> => terminal.err(await healthText(harness, settings));
   return {
     id: session.id,
     setModel: session.setModel,
@@ -137,7 +137,7 @@ async function openSession(
     },
     ended: view.ended,
     converse: (left) =>
-      converse({ ports, session, view, words: { health }, added: addedWords(harness.slashCommands()), send, left }),
+      converse({ ports, session, view, words: approvingWords(ports, session, flags.config), send, left }),
     finishLine: () => view.finishLine(),
   };
 }

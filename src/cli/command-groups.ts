@@ -4,7 +4,19 @@ import type { Command } from "commander";
 const groups: Readonly<Record<string, readonly string[]>> = {
   "Run an agent:": ["run", "attach", "demo", "deploy", "serve", "rpc", "daemon"],
   "Sessions:": ["sessions", "undo", "redo", "cost", "explain", "context"],
-  "Projects:": ["init", "scaffold", "validate", "inspect", "tools", "hooks", "agents", "artifacts", "eval", "starlark"],
+  "Projects:": [
+    "init",
+    "scaffold",
+    "validate",
+    "inspect",
+    "tools",
+    "hooks",
+    "agents",
+    "skills",
+    "artifacts",
+    "eval",
+    "starlark",
+  ],
   "Security:": ["ack", "verify-ack", "policy", "audit", "redact", "sandbox", "creds", "token", "plugins"],
   "This installation:": ["models", "mcp", "doctor", "verify", "debug", "conformance", "version"],
 };

@@ -2,28 +2,34 @@
 
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { contextTexts, type Project } from "#artifacts";
+import { contextTexts, instructionTexts, notEnabledFiles, type Project, skillList, skillsOf } from "#artifacts";
 import { defined, messageOf, visibleLine } from "#base";
 import {
+  basePrompt,
   type ContextValues,
   conditionCheck,
-  DEFAULT_PROMPT,
   loadSettings,
   openProject,
+  optionalPlaces,
+  type ProjectPlace,
+  previewProject,
   promptBlocks,
+  type RunFlags,
   soundProject,
+  userFlags,
+  withProfile,
 } from "#program";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { tokenCounter } from "./context-tokens.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { listedTools } from "./project-facts.ts";
 import { formatTable } from "./table.ts";
+import { requestFacts, type ServerFact, serverFacts, toolFacts, warnOfServers } from "./tool-facts.ts";
 
 const DEFAULT_BUDGET = 128_000;
 const MAX_COMPARED_BYTES = 10 * 1024 * 1024;
 
-export interface ContextFlags {
+export interface ContextFlags extends Pick<RunFlags, "profile" | "framework"> {
   readonly config?: string;
   readonly dir?: string;
   readonly agent?: string;
@@ -42,8 +48,10 @@ interface Section {
   readonly priority: number;
   readonly active: boolean;
   readonly condition?: { readonly text: string; readonly result: string };
-  /** Why a tool is not shown to the model. */
+  /** Why it is not shown to the model. */
   readonly hidden?: string;
+  /** What people should know about it. */
+  readonly note?: string;
   readonly tokens: number;
   readonly text: string;
 }
@@ -55,21 +63,29 @@ interface Report {
   readonly sections: readonly Section[];
   readonly tokens: number;
   readonly budget: number;
+  readonly mcp_servers: readonly ServerFact[];
+  /** What is sent; absent for an agent of the project, which sends what its task says. */
+  readonly request?: ReturnType<typeof requestFacts>;
 }
 
 export async function contextCommand(ports: CliPorts, flags: ContextFlags): Promise<ExitCode> {
   const { terminal } = ports;
-  const project = soundProject((await openProject(ports, flags)).loaded);
-  const report = await makeReport(ports, project, flags);
+  const place = await withProfile(ports, flags, userFlags(flags));
+  const project = soundProject((await openProject(ports, place)).loaded);
+  const report = await makeReport(ports, project, place);
   if (flags.diff !== undefined) return compare(ports, flags, report);
   if (flags.json) terminal.out(`${JSON.stringify(report)}\n`);
   else terminal.out(render(report, flags, terminal.columns));
   return 0;
 }
 
-async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags): Promise<Report> {
+async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags & ProjectPlace): Promise<Report> {
   const holds = await conditionCheck(ports, flags.set);
-  const { settings } = await loadSettings(ports, {}, project);
+  const { settings } = await loadSettings(
+    ports,
+    defined({ profile: flags.profile, framework: flags.framework }),
+    project,
+  );
   const agent = flags.agent === undefined ? undefined : findAgent(project, flags.agent);
   const model = agent?.model ?? ports.env.HARNESS_MODEL ?? settings.models[0]?.model ?? "not configured";
   const counter = await tokenCounter(model);
@@ -87,16 +103,23 @@ async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags
       const { holds: yes, failed } = holds(bundle.condition);
       return failed === undefined ? { holds: yes } : { error: failed };
     },
-    files: contextTexts(project, agent === undefined ? project.config.context : (agent.context ?? { files: [] })),
-    standing: settings.systemPrompt ?? DEFAULT_PROMPT,
+    files:
+      agent === undefined
+        ? [...instructionTexts(project), ...contextTexts(project, project.config.context)]
+        : contextTexts(project, agent.context ?? { files: [] }),
+    skills: agent === undefined ? skillList(skillsOf(project)) : "",
+    standing: basePrompt(settings),
     workspace: project.root,
     platform: process.platform,
   });
   const named = agent?.tools.map((tool) => ("ref" in tool ? tool.ref : tool.name));
-  const tools = listedTools(project, holds).filter(({ fact }) => named === undefined || named.includes(fact.name));
+  const preview = await previewProject(ports, { place: flags, project, flags });
+  warnOfServers(ports.terminal, preview);
+  const tools = toolFacts(project, holds, preview).filter(({ name }) => named === undefined || named.includes(name));
   const sections = [
     ...blocks.map((block) => section(block)),
-    ...tools.map(({ fact: { name, source, visible, why }, schema }) =>
+    ...(agent === undefined ? await notEnabled(ports, project, flags) : []).map((block) => section(block)),
+    ...tools.map(({ name, source, visible, why, description, schema, parameters }) =>
       section({
         kind: "tool",
         name,
@@ -104,13 +127,30 @@ async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags
         priority: 0,
         active: visible,
         ...defined({ hidden: why }),
-        text: JSON.stringify(schema),
+        text: JSON.stringify({ name, description, parameters: schema ?? parameters }),
       }),
     ),
   ];
   const tokens = sections.reduce((sum, { active, tokens: own }) => (active ? sum + own : sum), 0);
   const budget = flags.budget ?? project.config.context.maxTokens ?? DEFAULT_BUDGET;
-  return { model, counted: counter.how, sections, tokens, budget };
+  return {
+    ...{ model, counted: counter.how, sections, tokens, budget },
+    mcp_servers: serverFacts(preview),
+    ...(agent === undefined ? { request: requestFacts(preview) } : {}),
+  };
+}
+
+/** Context files that are there and that the configuration does not name. */
+async function notEnabled(
+  ports: CliPorts,
+  { root }: Project,
+  flags: ProjectPlace,
+): Promise<readonly Omit<Section, "tokens">[]> {
+  const files = notEnabledFiles(root, await optionalPlaces(ports, flags));
+  const hidden = "not enabled: name it in context_sources of config.toml or of a profile";
+  return files.map((file) => ({
+    ...{ kind: "file", name: file, source: file, priority: 0, active: false, text: "", hidden },
+  }));
 }
 
 function findAgent(project: Project, name: string): Project["agents"][number] {
@@ -124,21 +164,26 @@ function render({ model, counted, sections, tokens, budget }: Report, flags: Con
   const share = ((100 * tokens) / budget).toFixed(1);
   const head = `${visibleLine(`${model} · ${tokens} of ${budget} tokens (${share} %), ${counted}`)}\n\n`;
   if (flags.verbose !== true) {
-    const rows = sections.map(({ active, kind, name, tokens: own, source }) => {
-      return [active ? "✅" : "⚪", kind, name, active ? String(own) : "–", source];
+    const isFile = (kind: string): boolean => kind !== "tool";
+    const hasNotes = sections.some(({ kind, hidden, note }) => isFile(kind) && (hidden ?? note) !== undefined);
+    const rows = sections.map(({ active, kind, name, tokens: own, source, hidden, note }) => {
+      const row = [active ? "✅" : "⚪", kind, name, active ? String(own) : "–", source];
+      return hasNotes ? [...row, isFile(kind) ? (hidden ?? note ?? "") : ""] : row;
     });
-    return head + formatTable(["", "KIND", "NAME", "TOKENS", "SOURCE"], rows, columns);
+    const titles = ["", "KIND", "NAME", "TOKENS", "SOURCE", ...(hasNotes ? ["NOTE"] : [])];
+    return head + formatTable(titles, rows, columns);
   }
   return head + sections.map(details).join("\n");
 }
 
-function details({ active, kind, name, priority, source, condition, hidden, tokens, text }: Section): string {
+function details({ active, kind, name, priority, source, condition, hidden, note, tokens, text }: Section): string {
   const state = active ? "ACTIVE" : "INACTIVE";
   const lines = [
     `${active ? "✅" : "⚪"} ${name} (${kind}, priority ${priority}, ${state})`,
     `   Source: ${source}`,
     ...(condition === undefined ? [] : [`   Condition: ${condition.text} → ${condition.result}`]),
     ...(hidden === undefined ? [] : [`   Not shown: ${hidden}`]),
+    ...(note === undefined ? [] : [`   Note: ${note}`]),
     `   Tokens: ${tokens}`,
     ...(kind === "tool" ? [] : text.split("\n").map((line) => `   │ ${line}`)),
   ];

@@ -20,7 +20,7 @@ export async function continueAtDaemon(
     const message = `Session ${session} is open in the daemon. Send the input there: harness attach ${session}. Or start a new session: leave --continue and --resume out.`;
     throw ReasonError.withMessage("SessionBusy", message, { cause: error });
   }
-  ports.terminal.err(`${session} is open in the daemon: it goes on there, with the settings of the daemon.\n`);
+  ports.terminal.err(`${session} is open in the daemon. It continues there, with the settings of the daemon.\n`);
   const { attachCommand } = await import("./attach.ts");
   return attachCommand(ports, session, {});
 }

@@ -4,11 +4,11 @@
  */
 import { paint, visibleLine } from "#base";
 import type { ClientSession } from "#client";
-import { parseSlash, type SlashCommand } from "#protocol";
+import { completeSlash, type SessionId, type SlashCommand } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { openInputHistory } from "./input-history.ts";
 import type { SessionView } from "./session-view.ts";
-import { isQuit, runSlash, type SlashHandlers, sessionWords, typedWords, type Words } from "./slash-words.ts";
+import { isAtOnce, isQuit, ownWords, runSlash, type SlashHandlers, type Words, withOwnRows } from "./slash-words.ts";
 
 /** Inputs that wait for the turn to end. */
 const UNSENT_MAX = 100;
@@ -17,16 +17,14 @@ const UNSENT_MAX = 100;
 export type Left =
   | { readonly kind: "left" }
   | { readonly kind: "ended" }
-  | { readonly kind: "other"; readonly session: string };
+  | { readonly kind: "other"; readonly session: SessionId };
 
 export interface ConversationParts {
   readonly ports: Pick<CliPorts, "terminal" | "outward" | "env" | "clock">;
   readonly session: ClientSession;
   readonly view: SessionView;
-  /** Besides those of every conversation. `sessions:resume` leaves this one. */
-  readonly words: SlashHandlers & Required<Pick<SlashHandlers, "health">>;
-  /** Words of plugins. */
-  readonly added: readonly SlashCommand[];
+  /** What this conversation does in its own way. */
+  readonly words: SlashHandlers;
   /** Resolves when the next input can be sent. */
   send(text: string): Promise<unknown>;
   /** Aborts to make it return at once. */
@@ -61,29 +59,43 @@ interface Waiting {
   isWithdrawn: boolean;
 }
 
-async function readLines(parts: ConversationParts, unsent: Waiting[], left: AbortSignal): Promise<Left> {
+async function readLines(parts: ConversationParts, unsent: Waiting[], stopped: AbortSignal): Promise<Left> {
   const { ports, view } = parts;
   const { terminal, outward } = ports;
-  const handlers: SlashHandlers = { ...sessionWords(terminal, parts.session), ...parts.words };
+  const moved = new AbortController();
+  const left = AbortSignal.any([stopped, moved.signal]);
+  let next: SessionId | undefined;
+  /** As they were when they were last asked for, for Tab. */
+  let rows = withOwnRows(await parts.session.slashCommands());
+  const current = async (): Promise<readonly SlashCommand[]> => {
+    rows = withOwnRows(await parts.session.slashCommands());
+    return rows;
+  };
   const words: Words = {
-    handlers,
-    added: parts.added,
-    async answered({ text, input }) {
-      if (text !== undefined && text !== "") terminal.err(`${await outward.orNothing(text)}\n`);
-      if (input !== undefined && input.trim() !== "") await parts.send(input);
+    handlers: { ...ownWords(terminal, current), ...parts.words },
+    known: () => rows,
+    rows: current,
+    show: async (text) => terminal.err(`${await outward.orNothing(text)}\n`),
+    send: parts.send,
+    moveTo(session) {
+      next = session;
+      moved.abort();
     },
   };
   const queue = createQueue(parts, words, unsent, left);
   const history = openInputHistory(ports);
   const tell = async (error: unknown): Promise<void> => terminal.err(`${await outward.describe(error)}\n`);
-  let reason: Left = { kind: "left" };
+  view.onWordsChanged(() => void current().catch(tell));
   /** The lines so far of an input whose last line ended with a backslash. */
   let begun = "";
   while (!left.aborted) {
     while (view.isAsking) await view.idle();
     const prompt = paint(terminal, "green", begun === "" ? "› " : "… ");
     const question = view.interruption();
-    const aid = { history: history.inputs(), words: begun === "" ? typedWords(words) : [] };
+    const aid = {
+      history: history.inputs(),
+      complete: (typed: string) => (begun === "" ? completeSlash(typed, rows) : []),
+    };
     const line = await terminal.readLine(prompt, AbortSignal.any([left, question]), aid);
     if (line.kind === "end") break;
     if (line.kind === "interrupted") {
@@ -99,19 +111,16 @@ async function readLines(parts: ConversationParts, unsent: Waiting[], left: Abor
     if (input === "") continue;
     await history.add(input).catch(tell);
     if (isQuit(input)) break;
-    const read = parseSlash(input);
-    if ("word" in read && read.word === "sessions:resume" && handlers["sessions:resume"] !== undefined) {
-      reason = { kind: "other", session: read.args.session ?? "" };
-      break;
-    }
-    queue.add(input);
+    // A word for the running turn does not wait for its end.
+    if (isAtOnce(input)) void runSlash(terminal, parts.session, words, input).catch(tell);
+    else queue.add(input);
   }
   if (unsent.length > 0 && !left.aborted) {
     view.finishLine();
     terminal.err(`${paint(terminal, "dim", "Leaving when the turn ends; Ctrl-C cancels it.")}\n`);
   }
   await queue.drained();
-  return reason;
+  return next === undefined ? { kind: "left" } : { kind: "other", session: next };
 }
 
 /** What was typed and is carried out in its order. */

@@ -66,7 +66,7 @@ export async function credsAddCommand(
   if (added.credential.place === "file" && key !== undefined && key.source.startsWith("/")) {
     warn(
       ports,
-      `it is encrypted with ${key.source}, so anybody who can read both files has the key. To keep them apart, use HARNESS_PASSPHRASE, HARNESS_MACHINE_KEY or --keychain.`,
+      `the key is encrypted with ${key.source}, so anybody who can read both files can decrypt it. To keep them apart, use HARNESS_PASSPHRASE, HARNESS_MACHINE_KEY or --keychain.`,
     );
   }
   if (flags.json) terminal.out(`${JSON.stringify({ ...shown(added.credential), replaced: added.replaced })}\n`);
@@ -93,7 +93,7 @@ export async function credsListCommand(ports: CliPorts, flags: { readonly json?:
   const rows = credentials.map(({ provider, name, place, fingerprint, created, hosts }) => {
     return [provider, name, place, fingerprint, created.slice(0, 10), hosts.join(" ")];
   });
-  terminal.out(formatTable(["PROVIDER", "NAME", "PLACE", "FINGERPRINT", "STORED", "ONLY FOR"], rows, terminal.columns));
+  terminal.out(formatTable(["PROVIDER", "NAME", "STORAGE", "FINGERPRINT", "STORED", "HOSTS"], rows, terminal.columns));
   return 0;
 }
 

@@ -11,9 +11,9 @@ import {
   ensureDaemon,
   lookForDaemon,
 } from "#daemon";
+import { subsystemLines } from "#program";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { type Subsystems, subsystemLines } from "./health-text.ts";
 
 export interface DaemonFlags {
   readonly json?: boolean;
@@ -154,7 +154,7 @@ function statusText(ports: CliPorts, state: DaemonState): string {
   lines.push(`  token:   ${state.tokenFile}`);
   const { sessions, subsystems } = state.health ?? {};
   if (sessions !== undefined) lines.push(`  sessions: ${JSON.stringify(sessions)}`);
-  lines.push(...subsystemLines((subsystems ?? {}) as Subsystems));
+  lines.push(...subsystemLines((subsystems ?? {}) as Parameters<typeof subsystemLines>[0]));
   if (state.isOtherBuild)
     lines.push(`  This program is ${ports.build.version}. To update the daemon: harness daemon restart.`);
   return `${lines.join("\n")}\n`;

@@ -20,7 +20,7 @@ export interface DebugFlags {
 export async function debugCommand(ports: CliPorts, flags: DebugFlags): Promise<ExitCode> {
   const { terminal, env } = ports;
   if (flags.raw === true && flags.off === true) {
-    throw new ReasonError("UsageInvalid", { detail: "--raw and --off exclude each other" });
+    throw new ReasonError("UsageInvalid", { detail: "--raw and --off cannot be combined" });
   }
   const session = await sessionOf(ports, flags);
   const path = dumpFile(env, session);

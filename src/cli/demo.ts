@@ -3,12 +3,12 @@
 import { cp, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defined, paint } from "#base";
+import { paint } from "#base";
 import { loadScenario, type OpenOptions, type RunFlags } from "#program";
 import type { CliPorts } from "./cli-ports.ts";
 import { withProgram } from "./cli-session.ts";
 import { type ExitCode, exitCodeOf } from "./exit-code.ts";
-import { reviewAt } from "./file-review.ts";
+import { reviewsAt } from "./file-review.ts";
 
 export async function demoCommand(ports: CliPorts, { json = false }: { json?: boolean }): Promise<ExitCode> {
   const { terminal, scenariosDir } = ports;
@@ -25,7 +25,7 @@ export async function demoCommand(ports: CliPorts, { json = false }: { json?: bo
   const opening: OpenOptions = {
     flags,
     offlineAllowed: true,
-    ...defined({ review: terminal.interactive ? reviewAt(ports) : undefined }),
+    ...(terminal.interactive ? reviewsAt(ports) : {}),
   };
   return withProgram(ports, opening, async (_program, open) => {
     const session = await open({ output: json ? "json" : "stream", exit: () => left.abort() });

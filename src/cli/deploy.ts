@@ -1,7 +1,7 @@
 /** `harness deploy`: one input in, one final answer out, with an exit code that tells the truth. */
 
 import { isBareProject, type Project } from "#artifacts";
-import { conditionCheck, type LogFlags, type RunFlags } from "#program";
+import type { LogFlags, RunFlags } from "#program";
 import { ReasonError } from "#protocol";
 import { sendForSchema } from "./answer-schema.ts";
 import type { CliPorts } from "./cli-ports.ts";
@@ -25,17 +25,23 @@ export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promis
     return listTools(ports, flags);
   }
   if (flags.stream && flags.outputSchema !== undefined) {
-    throw new ReasonError("UsageInvalid", { detail: "--stream and --output-schema exclude each other" });
+    throw new ReasonError("UsageInvalid", { detail: "--stream and --output-schema cannot be combined" });
   }
   const schema = flags.outputSchema === undefined ? undefined : await readSchema(ports, flags.outputSchema);
   return withProgram(ports, { flags, offlineAllowed: false }, async (program, open): Promise<ExitCode> => {
     const { harness, settings, workspace, project } = program;
     if (flags.dryRun) {
+      const { requestFacts, serverFacts, warnOfServers } = await import("./tool-facts.ts");
+      const preview = await harness.preview(workspace, flags.set);
+      warnOfServers(terminal, preview);
+      const request = requestFacts(preview);
       const plan = {
         model: harness.model,
         fallbacks: harness.fallbacks,
         workspace,
-        tools: await toolNames(ports, project, flags, () => harness.tools()),
+        tools: request.tools.map(({ name }) => name),
+        mcp_servers: serverFacts(preview),
+        request,
         permissions: settings.permissions,
         strict_permissions: settings.strictPermissions,
         max_steps: settings.maxSteps,
@@ -55,19 +61,6 @@ export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promis
     else if (!flags.stream) printAnswer(ports, turn);
     return exitCodeOf(turn);
   });
-}
-
-/** Those that the model would be shown. */
-async function toolNames(
-  ports: CliPorts,
-  project: Project | undefined,
-  { set }: DeployFlags,
-  given: () => readonly { readonly name: string }[],
-): Promise<readonly string[]> {
-  if (project === undefined) return given().map(({ name }) => name);
-  const { toolFacts } = await import("./project-facts.ts");
-  const tools = toolFacts(project, await conditionCheck(ports, set));
-  return tools.filter(({ visible }) => visible).map(({ name }) => name);
 }
 
 /** What the files of the project bring in; null when there are none. */

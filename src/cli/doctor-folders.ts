@@ -34,7 +34,7 @@ export function checkFolder(path: string): readonly Finding[] {
 export function checkRuntimeFolder(path: string | undefined): readonly Finding[] {
   if (path === undefined || process.platform === "win32") return [];
   const info = isAbsolute(path) ? statSync(path, { throwIfNoEntry: false }) : undefined;
-  if (info === undefined) return [warning(`XDG_RUNTIME_DIR names no folder: ${path}`, "Run: unset XDG_RUNTIME_DIR")];
+  if (info === undefined) return [warning(`XDG_RUNTIME_DIR is not a folder: ${path}`, "Run: unset XDG_RUNTIME_DIR")];
   return [...ownerFinding(path, info), ...((info.mode & OTHERS_WRITE) === 0 ? [] : [modeFinding(path, info)])];
 }
 
@@ -49,7 +49,7 @@ function ownerFinding(path: string, { uid }: Stats): readonly Finding[] {
 }
 
 function modeFinding(path: string, { mode }: Stats): Finding {
-  const may = (mode & OTHERS_WRITE) === 0 ? "look into" : "change what is in";
+  const may = (mode & OTHERS_WRITE) === 0 ? "look into" : "change files in";
   return warning(`others can ${may} ${path} (${modeText(mode)})`, `Run: chmod 700 ${path}`);
 }
 

@@ -1,7 +1,8 @@
 /** `harness doctor`: looks at everything that a session or a daemon needs here, says what is wrong and what to do. Changes nothing. */
 import { existsSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { messageOf, paint, visibleLine } from "#base";
+import { delimiter, join, resolve } from "node:path";
+import type { McpServer } from "#artifacts";
+import { counted, messageOf, paint, visibleLine } from "#base";
 import { daemonPlaces, describeState, lookForDaemon, parseListenAddress } from "#daemon";
 import {
   createCredentialStore,
@@ -16,6 +17,7 @@ import {
   pluginFacts,
   userTrust,
   vendors,
+  waitingTools,
 } from "#program";
 import { ReasonError } from "#protocol";
 import { deriveKey, diagnoseStore, harnessPaths, machineKey, machineKeychain, ownFolders } from "#stores";
@@ -80,6 +82,14 @@ const checks: readonly Check[] = [
         problem === undefined ? [] : [wrong(`${name} is ${state}`, problem)],
       );
       return bad.length > 0 ? bad : [ok(facts.length === 0 ? "none" : facts.map(({ name }) => name).join(", "))];
+    },
+  },
+  {
+    name: "MCP servers",
+    async run(ports, { config }) {
+      const { mcpServers } = (await loadConfig(ports, config)).settings;
+      if (mcpServers.length === 0) return [ok("none")];
+      return Promise.all(mcpServers.map((server) => checkServer(ports, server)));
     },
   },
   { name: "machine key", run: async ({ env }) => [checkMachineKey(env)] },
@@ -177,6 +187,28 @@ function checkMachineKey(env: CliPorts["env"]): Finding {
   return ok(`from ${source}${canMove ? "; harness sessions rekey makes a new one in the keychain of the system" : ""}`);
 }
 
+/** By what is known of it: nothing is started. */
+async function checkServer(ports: CliPorts, server: McpServer): Promise<Finding> {
+  const { name, connection } = server;
+  if (connection.kind === "stdio" && !isThere(connection.command, ports.env.PATH)) {
+    return wrong(`${name}: the program ${connection.command} does not exist`, "Correct its entry in config.toml.");
+  }
+  const problems: string[] = [];
+  const known = await waitingTools(ports, server, (text) => void problems.push(text));
+  if (known === undefined) return ok(`${name}: not connected yet`);
+  const [problem] = problems;
+  if (problem !== undefined) return wrong(problem, `Remove that file; the tools of ${name} are then approved anew.`);
+  const { tools, changes } = known;
+  if (changes.length === 0) return ok(`${name}: ${counted(tools.length, "tool")}`);
+  const what = `${name}: ${counted(tools.length, "tool")}, and ${changes.length} new or changed ones wait for approval`;
+  return warning(what, `Run: harness mcp approve ${name}`);
+}
+
+function isThere(program: string, path = ""): boolean {
+  if (program.includes("/")) return existsSync(program);
+  return path.split(delimiter).some((folder) => existsSync(join(folder, program)));
+}
+
 async function checkSandbox(ports: CliPorts, { cwd, config }: DoctorFlags): Promise<Finding> {
   const { env, clock } = ports;
   const { settings } = await loadConfig(ports, config);
@@ -196,7 +228,7 @@ async function checkSandbox(ports: CliPorts, { cwd, config }: DoctorFlags): Prom
     const { active, detail } = await sandbox.status();
     if (active) return ok(detail);
     const fix =
-      mode === "off" ? 'Take sandbox = "off" out of config.toml.' : "harness sandbox check says what is missing.";
+      mode === "off" ? 'Remove sandbox = "off" from config.toml.' : "harness sandbox check says what is missing.";
     return (mode === "required" ? wrong : warning)(`commands run without one: ${detail}`, fix);
   } finally {
     await sandbox.close();
@@ -252,7 +284,7 @@ async function checkProject(ports: CliPorts, { cwd }: DoctorFlags): Promise<Find
   const trust = userTrust(ports, survey.root);
   const problem = trust.problem();
   if (problem !== undefined) return warning(problem, "Run: harness ack");
-  const waiting = trust.judge(survey.files);
-  if (waiting.length === 0) return ok(`${survey.files.length} files of ${survey.root} are acked`);
-  return warning(`${waiting.length} files of ${survey.root} wait for your ack`, "Run: harness ack");
+  const { awaiting: waiting } = trust.judge(survey.files);
+  if (waiting.length === 0) return ok(`${counted(survey.files.length, "file")} acked in ${survey.root}`);
+  return warning(`not acked in ${survey.root}: ${counted(waiting.length, "file")}`, "Run: harness ack");
 }

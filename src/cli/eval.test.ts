@@ -62,7 +62,7 @@ describe("a suite", () => {
     expect(await cli.run("eval", "nowhere")).toMatchObject({ code: 2 });
     expect(await cli.run("eval", "a", "--record", "--replay")).toMatchObject({
       code: 2,
-      err: expect.stringContaining("--record and --replay exclude each other"),
+      err: expect.stringContaining("--record and --replay cannot be combined"),
     });
   });
 

@@ -167,7 +167,7 @@ function wantedMode({ live, record, replay, repeat, model }: EvalCommandFlags): 
   const flags = { live, record, replay };
   const asked = (["live", "record", "replay"] as const).filter((flag) => flags[flag] === true);
   if (asked.length > 1) {
-    throw new ReasonError("UsageInvalid", { detail: `--${asked.join(" and --")} exclude each other` });
+    throw new ReasonError("UsageInvalid", { detail: `--${asked.join(" and --")} cannot be combined` });
   }
   if (record === true && repeat > 1) {
     throw new ReasonError("UsageInvalid", { detail: "--record writes one cassette for each case: remove --repeat" });

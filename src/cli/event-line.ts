@@ -91,6 +91,8 @@ function gist(event: Event): string {
       return `${event.payload.call_id} ${event.payload.decision} by ${event.payload.by}, too late`;
     case "QuestionAnswered":
       return `${event.payload.call_id} ${event.payload.answer} by ${event.payload.by}`;
+    case "ContextAdded":
+      return `${event.payload.origin} ${event.payload.what}`;
     case "HookIntent":
       return `${event.payload.hook} (${event.payload.source}) ${event.payload.port} ${event.payload.target}`;
     case "NetworkJudged":

@@ -191,13 +191,13 @@ test("a call is named by the beginning of its id when only one begins so, in the
   expect(await cli.run("explain", "call_CC", "--json")).toMatchObject({
     code: 2,
     out: expect.stringContaining('"reason":"UsageInvalid"'),
-    err: expect.stringContaining("3 calls begin with 'call_CC'"),
+    err: expect.stringContaining("3 call ids begin with 'call_CC'"),
   });
   const none = await cli.run("explain", "call_ZZ");
   expect(none).toMatchObject({
     code: 2,
     out: "",
-    err: expect.stringContaining("no call begins with 'call_ZZ' in the latest 2"),
+    err: expect.stringContaining("no call id begins with 'call_ZZ' in the latest 2"),
   });
   expect(await cli.run("explain", "call_")).toMatchObject({ code: 2 });
   expect(await cli.run("explain", callId(3), "--session", FIRST)).toMatchObject({ code: 2 });

@@ -192,14 +192,14 @@ async function findCall(
   if (first === undefined) {
     const where = session === undefined ? `the latest ${sessions.length} sessions` : session;
     throw new ReasonError("UsageInvalid", {
-      detail: `no call begins with '${text}' in ${where}. harness inspect --events shows calls.`,
+      detail: `no call id begins with '${text}' in ${where}. To list calls, run: harness inspect --events`,
     });
   }
   if (others.length === 0) return first;
   const shown = found.slice(0, SHOWN_CANDIDATES).map(({ started }) => started.payload.call_id);
   const more = found.length > shown.length ? ` and ${found.length - shown.length} more` : "";
   throw new ReasonError("UsageInvalid", {
-    detail: `${found.length} calls begin with '${text}': ${shown.join(", ")}${more}. Give more of the id.`,
+    detail: `${found.length} call ids begin with '${text}': ${shown.join(", ")}${more}. Type more of the id.`,
   });
 }
 
@@ -233,7 +233,7 @@ function render(explanation: Explanation, columns: number): string {
       : `decided: ${decided.effect} by ${by}${decided.why === undefined ? "" : `: ${decided.why}`}`;
   const ended =
     outcome === undefined
-      ? `outcome: ${ran ? "it began and was cut off" : "none recorded"}`
+      ? `outcome: ${ran ? "it started and was interrupted" : "none recorded"}`
       : `outcome: ${outcome}${reason === undefined ? "" : ` (${reason})`}, ${(duration_ms ?? 0).toFixed(1)} ms`;
   return `${lines.map(visibleLine).join("\n")}${table}\n${visibleLine(verdict)}\n${visibleLine(ended)}\n`;
 }

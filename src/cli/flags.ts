@@ -10,7 +10,7 @@ const CONTEXT_VALUES = 100;
 
 /** What decides how a session runs. */
 export function addRunFlags(command: Command, defaultStore: RunFlags["store"] = USER_LOG): Command {
-  return command
+  return addProfileFlags(command)
     .option("-m, --model <provider:name>", "model to use (also HARNESS_MODEL); scripted:<file.yaml> plays a scenario")
     .option(
       "-c, --config <file>",
@@ -29,6 +29,7 @@ export function addRunFlags(command: Command, defaultStore: RunFlags["store"] = 
       "add a host to network.allowed_domains of the project; all other hosts are refused; repeatable",
       domain,
     )
+    .option("--allow-project-hooks", "let the shell hooks of the project run, once each file was acked")
     .option("--set <key=value>", "set a value that conditions and scripts see as ctx; repeatable", contextValue)
     .option("--strict-permissions", "ask about every call that no rule allows, also read-only ones")
     .option("--auto-approve", "approve every permission request (deny rules still apply)")
@@ -46,6 +47,13 @@ export function addRunFlags(command: Command, defaultStore: RunFlags["store"] = 
         .choices(["on", "off"])
         .default("on"),
     );
+}
+
+/** Which profile a command runs with, or looks at. */
+export function addProfileFlags(command: Command): Command {
+  return command
+    .option("--profile <name|file>", "profile to use: default, framework, one of your own, or a TOML file")
+    .option("--framework", "use the profile framework, for work on Harness itself");
 }
 
 const LOG_FLAGS = new Map([

@@ -24,5 +24,5 @@ export async function readGitNotes(dir: string): Promise<string> {
 
 function failedIn(dir: string): (why: string, cause?: unknown) => ReasonError {
   return (why, cause) =>
-    new ReasonError("UsageInvalid", { detail: `No git note can be used in ${dir}: ${why}` }, { cause });
+    new ReasonError("UsageInvalid", { detail: `Git notes cannot be used in ${dir}: ${why}` }, { cause });
 }

@@ -30,8 +30,7 @@ export function openInputHistory({ env, clock, outward }: Pick<CliPorts, "env" |
         if (kept === before[0]) return;
         writePrivateFile(file, JSON.stringify([kept, ...before].slice(0, MAX_INPUTS)), { durable: false });
       });
-      if (held === undefined)
-        throw new ReasonError("FileFailed", { detail: `another process keeps ${file} to itself` });
+      if (held === undefined) throw new ReasonError("FileFailed", { detail: `another process has locked ${file}` });
     },
   };
 }

@@ -9,6 +9,7 @@ import {
   logOf,
   type OpenedProject,
   openProject,
+  previewProject,
   problemText,
   type StoreFlags,
   withStore,
@@ -18,7 +19,7 @@ import type { CliPorts } from "./cli-ports.ts";
 import { eventLine, isFailure } from "./event-line.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { lastEvents, namedOrLatest } from "./latest-session.ts";
-import { agentFacts, artifactFacts, hookFacts, policyText, settingsFacts, toolFacts } from "./project-facts.ts";
+import { agentFacts, artifactFacts, hookFacts, policyText, settingsFacts } from "./project-facts.ts";
 import {
   agentDetails,
   agentTable,
@@ -30,6 +31,7 @@ import {
   toolDetails,
   toolTable,
 } from "./project-lists.ts";
+import { requestFacts, serverFacts, toolFacts, warnOfServers } from "./tool-facts.ts";
 
 const SHOWN_EVENTS = 50;
 
@@ -64,6 +66,8 @@ type Snapshot = Awaited<ReturnType<typeof takeSnapshot>>;
 async function takeSnapshot(ports: CliPorts, project: Project, flags: InspectFlags) {
   const holds = await conditionCheck(ports, flags.set);
   const { settings } = await loadSettings(ports, {}, project);
+  const preview = await previewProject(ports, { place: flags, project, flags });
+  warnOfServers(ports.terminal, preview);
   return {
     root: project.root,
     file: project.configFile ?? null,
@@ -71,7 +75,9 @@ async function takeSnapshot(ports: CliPorts, project: Project, flags: InspectFla
     model: ports.env.HARNESS_MODEL ?? settings.models[0]?.model ?? null,
     fallbacks: settings.models.slice(1).map(({ model }) => model),
     ...settingsFacts(project),
-    tools: toolFacts(project, holds),
+    tools: toolFacts(project, holds, preview),
+    mcp_servers: serverFacts(preview),
+    request: requestFacts(preview),
     hooks: hookFacts(project, holds),
     agents: agentFacts(project, holds),
     artifacts: artifactFacts(project, holds),

@@ -21,8 +21,8 @@ export type ReadKey =
 export interface LineAid {
   /** Earlier inputs for arrow-up and Ctrl-P, newest first. */
   readonly history: readonly string[];
-  /** Words that Tab completes at the beginning of the line. */
-  readonly words: readonly string[];
+  /** Lines that Tab puts in the place of this one: one at once, several as a list. */
+  complete(line: string): readonly string[];
 }
 
 export interface Keyboard {
@@ -300,10 +300,10 @@ export function createKeyboard(parts: KeyboardParts): Keyboard {
   };
 }
 
-function editing({ history, words }: LineAid): Partial<ReadLineOptions> {
+function editing({ history, complete }: LineAid): Partial<ReadLineOptions> {
   return {
     history: history.map(asOneLine),
     historySize: history.length + 1,
-    completer: (line: string) => [line === "" ? [] : words.filter((word) => word.startsWith(line)), line],
+    completer: (line: string) => [[...complete(line)], line],
   };
 }

@@ -12,7 +12,7 @@ export async function namedOrLatest(store: ArchiveStore, named: string | undefin
     if ((await delegatedBy(store, meta)) === undefined) return meta;
   }
   throw new ReasonError("UsageInvalid", {
-    detail: `the log has no session of ${dir}. harness sessions list shows all.`,
+    detail: `the log has no session of ${dir}. To list all sessions, run: harness sessions list`,
   });
 }
 

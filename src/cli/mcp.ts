@@ -1,15 +1,17 @@
 /** `harness mcp`: the MCP servers of `config.toml`, listed, tried, added and removed. */
-import type { McpServer } from "#artifacts";
-import { visibleLine } from "#base";
+import type { McpServer, ServerChange } from "#artifacts";
+import { defined, visibleLine } from "#base";
 import {
   changeConfiguredServers,
   checkServerChange,
   configuredServers,
   installPackage,
-  npxPackage,
   openConfiguredServers,
+  ownPin,
+  packageOf,
   removePackage,
   type ServerFlags,
+  waitingTools,
 } from "#program";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
@@ -30,7 +32,7 @@ export async function mcpListCommand(ports: CliPorts, flags: McpFlags): Promise<
 }
 
 function row({ name, connection }: McpServer): string[] {
-  if (connection.kind !== "stdio") return [name, "", connection.url];
+  if (connection.kind !== "stdio") return [name, new URL(connection.url).host, visibleLine(connection.url)];
   const { network, command, args } = connection;
   const reached = network === "public" ? "public hosts" : network.length === 0 ? "none" : network.join(", ");
   return [name, reached, visibleLine([command, ...args].join(" "))];
@@ -91,6 +93,10 @@ export interface McpAddFlags extends McpFlags {
   readonly env?: readonly string[];
   readonly network?: readonly string[];
   readonly path?: readonly string[];
+  readonly url?: string;
+  readonly transport?: string;
+  readonly header?: readonly string[];
+  readonly bearerTokenEnvVar?: string;
 }
 
 export async function mcpAddCommand(
@@ -99,9 +105,10 @@ export async function mcpAddCommand(
   [command, ...args]: readonly string[],
   flags: McpAddFlags,
 ): Promise<ExitCode> {
+  if (flags.url !== undefined) return addRemote(ports, name, flags.url, command, flags);
   if (command === undefined) {
     throw new ReasonError("UsageInvalid", {
-      detail: "name the program of the server: harness mcp add NAME -- COMMAND",
+      detail: "name the program or the address of the server: harness mcp add NAME -- COMMAND, or --url URL",
     });
   }
   const entry = {
@@ -112,14 +119,57 @@ export async function mcpAddCommand(
     ...networkOf(flags.network),
     paths: flags.path ?? [],
   };
-  const wanted = npxPackage([command, ...args]);
-  if (wanted === undefined) return told(ports, name, await changeConfiguredServers(ports, flags, entry));
+  const wanted = packageOf([command, ...args]);
+  if (wanted === undefined) return added(ports, flags, entry);
   await checkServerChange(ports, flags, entry);
-  ports.terminal.err(`Installing ${visibleLine(wanted.spec)} …\n`);
-  const { installed, paths, ...started } = await installPackage(ports, name, wanted);
-  ports.terminal.err(`Installed ${visibleLine(installed)}. Harness starts this version from now on.\n`);
-  const change = { ...entry, ...started, paths: [...entry.paths, ...paths] };
+  ports.terminal.err(`Installing ${visibleLine(wanted.request.spec)} …\n`);
+  const installed = await installPackage(ports, name, wanted);
+  const version = `${installed.name}@${installed.version}`;
+  ports.terminal.err(`Installed ${visibleLine(version)}. Harness starts this version from now on.\n`);
+  const started = { command: installed.command, args: installed.args, paths: [...entry.paths, ...installed.paths] };
+  return added(ports, flags, { ...entry, ...started });
+}
+
+/** With the hash of its program, so that another one does not start unseen. */
+async function added(
+  ports: CliPorts,
+  flags: McpAddFlags,
+  entry: Extract<ServerChange, { command: string }>,
+): Promise<ExitCode> {
+  const pin = await ownPin(ports, entry);
+  const change = { ...entry, ...defined({ sha256: pin?.sha256 }) };
+  return told(ports, entry.add, await changeConfiguredServers(ports, flags, change));
+}
+
+async function addRemote(
+  ports: CliPorts,
+  name: string,
+  url: string,
+  command: string | undefined,
+  flags: McpAddFlags,
+): Promise<ExitCode> {
+  const { transport, header = [], bearerTokenEnvVar } = flags;
+  const isProgram = command !== undefined || flags.env !== undefined || flags.network !== undefined;
+  if (isProgram || flags.path !== undefined) {
+    throw new ReasonError("UsageInvalid", { detail: "--url takes no command, --env, --network or --path" });
+  }
+  if (transport !== undefined && transport !== "http" && transport !== "sse") {
+    throw new ReasonError("UsageInvalid", { detail: `--transport is http or sse, not '${transport}'` });
+  }
+  const change = {
+    add: name,
+    url,
+    headers: Object.fromEntries(header.map(headerOf)),
+    ...(transport !== undefined && { transport: transport as "http" | "sse" }), // checked above
+    ...defined({ bearerVariable: bearerTokenEnvVar }),
+  };
   return told(ports, name, await changeConfiguredServers(ports, flags, change));
+}
+
+function headerOf(text: string): [string, string] {
+  const at = text.indexOf(":");
+  if (at < 1) throw new ReasonError("UsageInvalid", { detail: `--header takes 'Name: value', not '${text}'` });
+  return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
 }
 
 function told(ports: CliPorts, name: string, file: string): ExitCode {
@@ -136,6 +186,37 @@ function variable(text: string): [string, string] {
 function networkOf(hosts: readonly string[] | undefined): { readonly network?: readonly string[] | "public" } {
   if (hosts === undefined) return {};
   return { network: hosts.includes("public") ? "public" : hosts };
+}
+
+/** One entry with all that is known of it; starts nothing. */
+export async function mcpGetCommand(ports: CliPorts, name: string, flags: McpFlags): Promise<ExitCode> {
+  const { terminal } = ports;
+  const [server] = await configuredServers(ports, flags, name);
+  const known = await waitingTools(ports, server!, (text) => terminal.err(`${visibleLine(text)}\n`));
+  const facts = { ...server, tools: known?.tools ?? [], waiting: known?.changes.map(({ tool }) => tool) ?? [] };
+  if (flags.json) terminal.out(`${JSON.stringify(facts)}\n`);
+  else {
+    const { connection, ...others } = facts;
+    const fields = Object.entries({ ...connection, ...others }).filter(([key]) => key !== "name");
+    const rows = fields.map(([key, value]) => [
+      key,
+      visibleLine(typeof value === "string" ? value : JSON.stringify(value)),
+    ]);
+    terminal.out(formatTable([name, ""], rows, terminal.columns));
+  }
+  return 0;
+}
+
+/** Sessions that run keep it until they end. */
+export async function mcpTurnCommand(
+  ports: CliPorts,
+  name: string,
+  enabled: boolean,
+  flags: McpFlags,
+): Promise<ExitCode> {
+  const file = await changeConfiguredServers(ports, flags, { turn: name, enabled });
+  ports.terminal.err(`${enabled ? "Enabled" : "Disabled"} ${name} in ${file}, from the next session on.\n`);
+  return 0;
 }
 
 export async function mcpRemoveCommand(ports: CliPorts, name: string, flags: McpFlags): Promise<ExitCode> {

@@ -137,13 +137,10 @@ async function ackWritten(ports: CliPorts, root: string, written: readonly strin
 }
 
 async function keepAck(ports: CliPorts, root: string, written: readonly string[]): Promise<void> {
-  const [{ surveyProject }, { userTrust }] = await Promise.all([
-    import("#artifacts"),
-    import("#program/trusted-project"),
-  ]);
+  const [{ surveyProject }, { userTrust }] = await Promise.all([import("#artifacts"), import("#program")]);
   const survey = await surveyProject({ root });
   const trust = userTrust(ports, survey.root);
-  const own = trust.judge(survey.files).filter(({ file }) => written.includes(file));
+  const own = trust.judge(survey.files).awaiting.filter(({ file }) => written.includes(file));
   trust.ack(
     own.map((file) => trust.look(file)),
     "created",

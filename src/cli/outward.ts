@@ -24,7 +24,7 @@ export function createOutward(
     readonly credentials?: Pick<CliPorts["credentials"], "onSecret"> & Partial<Pick<CliPorts["credentials"], "told">>;
   },
 ): Outward {
-  let settings: Pick<Settings, "redaction" | "models" | "mcpServers"> | undefined;
+  let settings: Pick<Settings, "redaction" | "models" | "mcpServers" | "agentServers"> | undefined;
   let loaded: Promise<OutwardRedactor> | undefined;
 
   async function make(given: typeof settings): Promise<OutwardRedactor> {
@@ -33,7 +33,7 @@ export function createOutward(
     return createOutwardRedactor({ settings: used, env, clock, ...defined({ credentials }) });
   }
 
-  async function ownSettings(): Promise<Pick<Settings, "redaction" | "models" | "mcpServers">> {
+  async function ownSettings(): Promise<Pick<Settings, "redaction" | "models" | "mcpServers" | "agentServers">> {
     const { loadConfig } = await import("#program/user-config-file");
     return (await loadConfig(ports, undefined)).settings;
   }
@@ -137,7 +137,7 @@ function jsonLines(redactor: OutwardRedactor, text: string): string {
 export async function describeCrash(outward: Outward, error: unknown): Promise<string> {
   const stack = error instanceof Error && error.stack !== undefined ? error.stack : messageOf(error);
   const shown = stack.split("\n").slice(0, MAX_STACK_LINES).join("\n");
-  const text = await outward.orNothing(`✗ InternalError: harness stopped on an error of its own.\n${shown}`);
+  const text = await outward.orNothing(`✗ InternalError: Harness stopped because of an internal error.\n${shown}`);
   return text === "" ? "✗ InternalError" : visibleLines(text);
 }
 

@@ -27,6 +27,7 @@ import { createOutward } from "./outward.ts";
 import { addPolicyCommands } from "./policy-commands.ts";
 import { addProjectCommands } from "./project-commands.ts";
 import { withCommand } from "./prompt-arguments.ts";
+import { addSkillCommands } from "./skill-commands.ts";
 import { addTokenCommands } from "./token-commands.ts";
 
 /** What commander puts before a complaint. */
@@ -117,6 +118,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
   addTurnFlags(addRunFlags(program.command("run")))
     .description("run one prompt, or a conversation on a terminal")
     .argument("[prompt]", "what to do; without it, or with '-', standard input is read if it is not a terminal")
+    .option("--image <file>", "send an image with the prompt (PNG, JPEG, GIF, WebP); repeatable", collect)
     .option("-p, --print", "print only the final answer and ask no questions")
     .option(
       "--resume [session]",
@@ -170,6 +172,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
     )
     .option("--new", "start a new session in this folder")
     .option("--last", "join the last session of this folder without asking")
+    .option("--tui", "use the full interface")
     .option("-C, --cwd <dir>", "the folder (default: the current one)")
     .option("-m, --model <provider:name>", "model for a new session")
     .option("--json", "print events as JSON lines and ask no questions")
@@ -213,6 +216,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
   addCareCommands(program, ports, exit);
   addMcpCommands(program, ports, exit);
   addProjectCommands(program, ports, exit);
+  addSkillCommands(program, ports, exit);
   addEvalCommand(program, ports, exit);
   addDaemonCommands(program, ports, exit);
   addConformanceCommand(program, ports, exit);

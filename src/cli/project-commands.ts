@@ -3,7 +3,7 @@ import { Argument, type Command, Option } from "commander";
 import { durableKindNames, USER_LOG } from "#stores/kinds";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { addRunFlags, addStoreFlags, contextValue, positiveInteger } from "./flags.ts";
+import { addProfileFlags, addRunFlags, addStoreFlags, contextValue, positiveInteger } from "./flags.ts";
 
 export function addProjectCommands(program: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
   /** For commands that print what files and logs hold: without the secrets in it. */
@@ -34,11 +34,12 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     .option("--json", "print JSON; with --watch one line for each check")
     .action(async (flags) => exit(await (await import("./validate.ts")).validateCommand(ports, flags)));
 
-  program
-    .command("ack")
+  addProfileFlags(program.command("ack"))
     .description("review and accept (ack) the project files that are new or changed")
     .option("--all", "review all waiting files; those in your own configuration folder need one answer")
     .option("--yes", "with --all: do not ask; only for your own configuration folder, never for a project")
+    .option("--denied", "also ask again about optional files that you denied")
+    .option("--allow-project-hooks", "also the project's shell hooks (default: allow_project_hooks of config.toml)")
     .option("--emit-lockfile [file]", "then write a lock file for CI (default: approved.lock in the project)")
     .option("-c, --config <file>", "harness.md or harness.yaml (default: that of the folder)")
     .option("--dir <dir>", "the project (default: the current folder)")
@@ -56,6 +57,7 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     .option("-c, --config <file>", "harness.md or harness.yaml (default: that of the folder)")
     .option("--dir <dir>", "the project (default: the current folder)")
     .option("--json", "print JSON")
+    .option("--allow-project-hooks", "also the project's shell hooks (default: allow_project_hooks of config.toml)")
     .action(async (flags) => exit(await (await import("./ack.ts")).verifyAckCommand(ports, flags)));
 
   addRunFlags(program.command("serve"))
@@ -120,9 +122,11 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     .addOption(new Option("--store <kind>", "which log").choices(durableKindNames).default(USER_LOG))
     .action(async (flags) => exit(await (await import("./inspect.ts")).inspectCommand(await shown(flags), flags)));
 
-  list(
-    "context",
-    "show what the model would see: every block of the prompt with its source, its tokens and its condition",
+  addProfileFlags(
+    list(
+      "context",
+      "show what the model would see: every block of the prompt with its source, its tokens and its condition",
+    ),
   )
     .option("--dir <dir>", "the project (default: the current folder)")
     .option("--agent <name>", "show what this agent of the project would see")

@@ -1,110 +1,18 @@
 /** What a project consists of, as rows that are printed as they are with `--json` and as tables without. */
 
-import type { ToolArtifact, ToolsPolicy } from "#artifacts";
 import {
   type AgentArtifact,
   type BundleArtifact,
   type HookArtifact,
   inHookOrder,
+  optionalFiles,
   type Project,
-  rootTools,
+  type ShellHook,
   type SourceLocation,
-  toolVisible,
+  type ToolsPolicy,
 } from "#artifacts";
 import { defined } from "#base";
-import { type ConditionCheck, type ConditionResult, type DescribedTool, describedTools } from "#program";
-
-export interface ToolFact {
-  readonly name: string;
-  readonly source: string;
-  readonly bundle?: string;
-  readonly description: string;
-  readonly parameters: readonly { name: string; type: string; required: boolean; description?: string }[];
-  readonly timeout_ms?: number;
-  /** Whether the model is shown it; `why` when it is not. */
-  readonly visible: boolean;
-  readonly why?: string;
-}
-
-/** A tool as the model would be sent it, and what there is to say about it. */
-export interface ListedTool {
-  readonly fact: ToolFact;
-  readonly schema: Pick<DescribedTool, "name" | "description" | "parameters">;
-}
-
-export function toolFacts(project: Project, holds: ConditionCheck): readonly ToolFact[] {
-  return listedTools(project, holds).map(({ fact }) => fact);
-}
-
-/** In the order of a request, those that are not shown among them. */
-export function listedTools(project: Project, holds: ConditionCheck): readonly ListedTool[] {
-  const artifacts = new Map(project.tools.map((tool) => [tool.name, tool]));
-  const { given, project: own, meta, delegation } = describedTools(project);
-  const ours = (tools: readonly DescribedTool[]): readonly ListedTool[] =>
-    tools.filter(({ name }) => !artifacts.has(name)).map((tool) => listedBuiltin(project, tool));
-  const written = own.flatMap((tool) => {
-    const artifact = artifacts.get(tool.name);
-    return artifact === undefined ? [] : [{ fact: artifactFact(project, artifact, holds), schema: schemaOf(tool) }];
-  });
-  return rootTools({ given: ours(given), project: written, meta: ours(meta), delegation: ours(delegation) }, project);
-}
-
-function schemaOf({ name, description, parameters }: DescribedTool): ListedTool["schema"] {
-  return { name, description, parameters };
-}
-
-function listedBuiltin(project: Project, tool: DescribedTool): ListedTool {
-  const { name, description, parameters, timeoutMs } = tool;
-  const fact = {
-    name,
-    source: "built-in",
-    description,
-    parameters: schemaParameters(parameters),
-    ...defined({ timeout_ms: timeoutMs }),
-    ...visibility(project, name, undefined),
-  };
-  return { fact, schema: schemaOf(tool) };
-}
-
-function artifactFact(project: Project, tool: ToolArtifact, holds: ConditionCheck): ToolFact {
-  const { name, description, parameters } = tool;
-  return {
-    name,
-    source: placeText(tool.place),
-    ...defined({ bundle: tool.bundle }),
-    description,
-    parameters,
-    ...defined({ timeout_ms: tool.timeoutMs }),
-    ...(tool.script === undefined
-      ? { visible: false, why: "it has no script" }
-      : visibility(project, name, tool.condition === undefined ? undefined : holds(tool.condition))),
-  };
-}
-
-function visibility(
-  project: Project,
-  name: string,
-  condition: ConditionResult | undefined,
-): Pick<ToolFact, "visible" | "why"> {
-  const policy = toolVisible(project.config.toolsPolicies, name);
-  if (!policy.allowed) return { visible: false, why: `${policy.why} (${policy.source})` };
-  if (condition === undefined || condition.holds) return { visible: true };
-  return { visible: false, why: condition.failed ?? "the condition of its bundle is false" };
-}
-
-/** The parameters of a JSON Schema as a tool file would list them. */
-function schemaParameters(schema: Readonly<Record<string, unknown>>): ToolFact["parameters"] {
-  const { properties = {}, required = [] } = schema as {
-    properties?: Readonly<Record<string, { type?: string; description?: string }>>;
-    required?: readonly string[];
-  };
-  return Object.entries(properties).map(([name, { type, description }]) => ({
-    name,
-    type: type ?? "any",
-    required: required.includes(name),
-    ...defined({ description }),
-  }));
-}
+import type { ConditionCheck, ConditionResult } from "#program";
 
 export interface HookFact {
   readonly event: string;
@@ -118,6 +26,8 @@ export interface HookFact {
   readonly on_error?: string;
   readonly examples: number;
   readonly active: boolean;
+  /** Why a shell hook does not run. */
+  readonly why?: string;
   /** Why the condition of its bundle could not be told. */
   readonly failed?: string;
 }
@@ -137,6 +47,25 @@ export function hookFacts(project: Project, holds: ConditionCheck): readonly Hoo
     examples: hook.match.length + hook.notMatch.length,
     ...activity(hook.condition === undefined ? { holds: true } : holds(hook.condition)),
   }));
+}
+
+/** In the order in which they are asked, behind all others; whether somebody acked those of the project is told by `harness ack`. */
+export function shellHookFacts(
+  project: Project,
+  ofUser: readonly ShellHook[],
+  isAllowed: boolean,
+): readonly HookFact[] {
+  const ofProject = optionalFiles(project, "hooks").flatMap(({ content }) => content.hooks);
+  return [...ofProject, ...ofUser].map(({ event, command, source, tier, matcher, timeoutMs, onError }) => {
+    const isActive = tier === "user" || isAllowed;
+    const why = "shell hooks of a project need --allow-project-hooks, or allow_project_hooks in your config.toml";
+    return {
+      ...{ event, priority: 0, name: command, source, tier, timeout_ms: timeoutMs, on_error: onError, examples: 0 },
+      ...defined({ when: matcher }),
+      active: isActive,
+      ...(isActive ? {} : { why }),
+    };
+  });
 }
 
 /** A hook whose condition cannot be told is asked all the same, and fails as its event says. */

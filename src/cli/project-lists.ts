@@ -2,7 +2,16 @@
 
 import type { Project } from "#artifacts";
 import { visibleRow } from "#base";
-import { type ConditionCheck, type ContextValues, conditionCheck, openProject, soundProject } from "#program";
+import {
+  type ConditionCheck,
+  type ContextValues,
+  conditionCheck,
+  loadConfig,
+  openProject,
+  previewProject,
+  soundProject,
+  userFlags,
+} from "#program";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import {
@@ -13,12 +22,13 @@ import {
   type HookFact,
   hookFacts,
   policyText,
-  type ToolFact,
-  toolFacts,
+  shellHookFacts,
 } from "./project-facts.ts";
 import { formatTable } from "./table.ts";
+import { type ToolFact, toolFacts, warnOfServers } from "./tool-facts.ts";
 
 export interface ListFlags {
+  readonly allowProjectHooks?: boolean;
   readonly config?: string;
   readonly dir?: string;
   readonly verbose?: boolean;
@@ -27,11 +37,22 @@ export interface ListFlags {
 }
 
 export async function toolsCommand(ports: CliPorts, flags: ListFlags): Promise<ExitCode> {
-  return list(ports, flags, toolFacts, toolTable, toolDetails);
+  const { loaded } = await openProject(ports, flags);
+  const project = soundProject(loaded);
+  const preview = await previewProject(ports, { place: flags, project, flags });
+  warnOfServers(ports.terminal, preview);
+  const facts = (_project: Project, holds: ConditionCheck) => toolFacts(project, holds, preview);
+  return list(ports, flags, facts, toolTable, toolDetails);
 }
 
 export async function hooksCommand(ports: CliPorts, flags: ListFlags): Promise<ExitCode> {
-  return list(ports, flags, hookFacts, hookTable, hookDetails);
+  const { settings } = await loadConfig(ports, userFlags(flags).config);
+  const isAllowed = flags.allowProjectHooks ?? settings.allowProjectHooks;
+  const all = (project: Project, holds: ConditionCheck): readonly HookFact[] => [
+    ...hookFacts(project, holds),
+    ...shellHookFacts(project, settings.hooks, isAllowed),
+  ];
+  return list(ports, flags, all, hookTable, hookDetails);
 }
 
 export async function agentsCommand(ports: CliPorts, flags: ListFlags): Promise<ExitCode> {
@@ -96,7 +117,7 @@ export function hookTable(rows: readonly HookFact[], columns: number): string {
 
 export function hookDetails(hook: HookFact): string {
   return block(`${hook.event}  ${hook.priority}  ${hook.name}  ${hook.source}`, [
-    ...(hook.active ? [] : ["inactive: the condition of its bundle is false"]),
+    ...(hook.active ? [] : [`inactive: ${hook.why ?? "the condition of its bundle is false"}`]),
     ...(hook.failed === undefined ? [] : [`the condition of its bundle is unclear: ${hook.failed}`]),
     `tier ${hook.tier}`,
     ...(hook.bundle === undefined ? [] : [`bundle ${hook.bundle}`]),

@@ -62,7 +62,7 @@ test("-c takes a project for what runs one, and a configuration file for what ne
   const cli = createInProcessCli();
   cli.put("sub/harness.md", "---\ntools_policy: { mode: allowlist, allow: [fs.read] }\n---\n");
   expect(await cli.json("run", "--list-tools", "-c", "sub/harness.md")).toEqual([
-    { name: "fs.read", source: "built-in" },
+    expect.objectContaining({ name: "fs.read", source: "built-in" }),
   ]);
   expect(await cli.json("inspect", "-c", "sub/harness.md")).toMatchObject({ root: join(cli.workspace, "sub") });
   expect(await cli.run("models", "-c", "sub/harness.md")).toMatchObject({
@@ -84,4 +84,13 @@ test.each(["tools", "hooks", "agents"])("%s list is another spelling", async (na
   expect(await cli.run(name, "list")).toEqual(plain);
   expect(await cli.run(name, "list", "--json")).toEqual(await cli.run(name, "--json"));
   expect(await cli.run(name, "lsit")).toMatchObject({ code: 2, err: expect.stringContaining("lsit") });
+});
+
+test("a rule whose tool does not exist is named at the start, with the nearest name", async () => {
+  const cli = createInProcessCli();
+  const { code, err } = await cli.run("run", "-m", "scripted:offline", "--store", "memory", "--allow", "Bsh(ls)", "hi");
+  expect({ code, err }).toEqual({
+    code: 0,
+    err: expect.stringContaining("warning: --allow: the allow rule 'Bsh(ls)' matches no tool. Did you mean 'Bash'?\n"),
+  });
 });

@@ -1,6 +1,6 @@
 /** Arguments that name no command: a prompt, or the flags that say how to run one, stand for `harness run`. */
 
-const RUN_FLAGS: ReadonlySet<string> = new Set(["-p", "--print", "--continue", "--resume"]);
+const RUN_FLAGS: ReadonlySet<string> = new Set(["-p", "--print", "--continue", "--resume", "--profile", "--framework"]);
 
 /** The same arguments behind `run` when they are a prompt or ask for one; all others as they are. */
 export function withCommand(argv: readonly string[]): readonly string[] {
@@ -17,5 +17,5 @@ export function isPrompt(argument: string): boolean {
 }
 
 function asksForRun(argument: string): boolean {
-  return isPrompt(argument) || RUN_FLAGS.has(argument) || argument.startsWith("--resume=");
+  return isPrompt(argument) || RUN_FLAGS.has(argument) || /^--(?:resume|profile)=/.test(argument);
 }

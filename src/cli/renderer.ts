@@ -1,6 +1,6 @@
 /** Events as a person reads them in a terminal: the answer on standard output, everything else on standard error. */
 import { counted, cutMiddle, type PaintName, paint, visibleLine, visibleProse } from "#base";
-import type { CallId, Event, ToolOutputBlock } from "#protocol";
+import { type CallId, type Event, reasonText, type ToolOutputBlock } from "#protocol";
 import type { Terminal } from "./terminal.ts";
 
 const PREVIEW_LINES = 6;
@@ -112,6 +112,19 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
         case "HookError":
           message("yellow", `hook ${event.payload.hook} failed: ${event.payload.message}`);
           break;
+        case "HookTimeout": {
+          const { hook: cmd, event: name, timeout_ms } = event.payload;
+          message("yellow", reasonText("HookTimeout", { event: name, cmd, timeout: timeout_ms / 1000 }));
+          break;
+        }
+        case "HooksAsked":
+          for (const { hook, message: text } of event.payload.decisions) {
+            if (activity && text !== undefined) message("yellow", `hook ${hook}: ${text}`);
+          }
+          break;
+        case "ContextAdded":
+          if (activity) note("dim", `context from ${event.payload.origin} ${clip(event.payload.what)}`);
+          break;
         case "Reprompted":
           if (activity) note("yellow", `sent back to work (${event.payload.source}): ${whole(event.payload.text)}`);
           break;
@@ -119,12 +132,20 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           if (activity)
             note(
               "dim",
-              `sent meanwhile: ${clip(event.payload.content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join(" "))}`,
+              `sent during the turn: ${clip(event.payload.content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join(" "))}`,
             );
           break;
         case "SandboxStatus":
           if (!event.payload.active) note("yellow", event.payload.detail);
           break;
+        case "MCPToolsChanged": {
+          const { name, tools } = event.payload;
+          note(
+            "yellow",
+            `the MCP server ${name} has changed its tools ${clip(tools.join(", "))}; they wait for: harness mcp approve ${name}`,
+          );
+          break;
+        }
         case "InputRefused":
           note("red", `✗ a queued input was not started: ${event.payload.reason}: ${event.payload.message}`);
           break;
@@ -158,7 +179,7 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
             if (activity) note("dim", `in effect from now on: ${files.join(", ")}`);
             break;
           }
-          note("yellow", "the changed project is not used; the last good version stays in effect:");
+          note("yellow", "not in effect; the last good version stays, where there is one:");
           for (const problem of problems) message("yellow", `  ${problem}`);
           break;
         }
@@ -187,7 +208,7 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           const { code, identity_class, sessions, commands, can_mint, expires_at, confirm_by } = event.payload;
           const where = sessions === undefined ? "all sessions" : sessions.join(", ");
           const mints = can_mint ? ", and may create further tokens" : "";
-          note("yellow", `A program requests a token: ${identity_class}, ${where}, until ${expires_at}${mints}.`);
+          note("yellow", `A program is requesting a token: ${identity_class}, ${where}, until ${expires_at}${mints}.`);
           note("yellow", `  It may send: ${commands.join(", ")}`);
           note("bold", `  To allow it, give it this code before ${confirm_by}: ${code}`);
           break;
@@ -215,10 +236,10 @@ export function summarise(args: unknown): string {
   );
 }
 
-/** An error of one line is a message, and has its remedy at its end. */
+/** A short error is a message and where it arose: its remedy stands at the end of a line. */
 function preview(content: readonly ToolOutputBlock[], isError: boolean): readonly string[] {
   const lines = linesOf(content);
-  const cut = isError && lines.length === 1 ? whole : clip;
+  const cut = isError && lines.length <= PREVIEW_LINES ? whole : clip;
   const shown = lines.slice(0, PREVIEW_LINES).map((line) => `  ${cut(line)}`);
   if (lines.length > PREVIEW_LINES) shown.push(`  … ${lines.length - PREVIEW_LINES} more lines`);
   return shown;

@@ -35,7 +35,7 @@ export async function rpcCommand(ports: CliPorts, flags: RpcFlags): Promise<Exit
     await serveRpc({
       control: harness.control,
       store: harness.store,
-      slashCommands: () => harness.slashCommands(),
+      slashCommands: (session) => harness.slashCommands(session),
       clock,
       identityClass: flags.identityClass,
       directory: workspace,

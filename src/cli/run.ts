@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { defined, messageOf, visibleLine, visibleProse } from "#base";
-import type { LogFlags, OpenOptions, RunFlags } from "#program";
+import { type LogFlags, type OpenOptions, type RunFlags, readImageFile } from "#program";
 import { ReasonError, SessionId } from "#protocol";
 import { storeKinds } from "#stores/kinds";
 import { type AnswerSchema, parseAnswerSchema, sendForSchema } from "./answer-schema.ts";
@@ -11,7 +11,7 @@ import type { CliPorts } from "./cli-ports.ts";
 import { withProgram } from "./cli-session.ts";
 import { errorLine } from "./error-line.ts";
 import { type ExitCode, exitCodeOf } from "./exit-code.ts";
-import { reviewAt } from "./file-review.ts";
+import { reviewsAt } from "./file-review.ts";
 import { isPrompt } from "./prompt-arguments.ts";
 import type { EndedTurn, OutputMode } from "./session-view.ts";
 
@@ -24,6 +24,8 @@ export interface RunCommandFlags extends RunFlags, LogFlags {
   /** As `resume` without an id. */
   readonly continue?: boolean;
   readonly print?: boolean;
+  /** Images that go with the prompt. */
+  readonly image?: readonly string[];
   readonly json?: boolean;
   readonly outputSchema?: string;
   readonly listTools?: boolean;
@@ -46,6 +48,10 @@ export async function runCommand(
   const isReplay = cassette !== undefined && "replay" in cassette;
   // Without a prompt a replay takes those of the cassette.
   const text = isReplay && prompt === undefined ? undefined : await readPrompt(ports, prompt, flags.print);
+  if (flags.image !== undefined && (text === undefined || flags.outputSchema !== undefined)) {
+    const detail = "--image needs a prompt and cannot be combined with --output-schema; in a conversation, write @path";
+    throw new ReasonError("UsageInvalid", { detail });
+  }
   if (text === undefined && flags.outputSchema !== undefined) {
     throw new ReasonError("UsageInvalid", { detail: "--output-schema needs a prompt" });
   }
@@ -56,11 +62,11 @@ export async function runCommand(
     flags,
     // A script that lost its key must not take the answers of a scenario for those of a model.
     offlineAllowed: terminal.interactive,
-    ...defined({ review: terminal.interactive && output === "stream" && !isReplay ? reviewAt(ports) : undefined }),
+    ...(terminal.interactive && output === "stream" && !isReplay ? reviewsAt(ports) : {}),
     ...defined({ cassette }),
   };
   const ended = withProgram(ports, opening, async ({ harness, workspace }, open): Promise<ExitCode> => {
-    const session = await open({
+    let session = await open({
       output,
       ...(resume === undefined ? {} : { resume: await resumed(ports, resume, { ...flags, workspace }) }),
       ...(isReplay ? { interactive: false } : {}),
@@ -74,10 +80,17 @@ export async function runCommand(
     }
     if (text === undefined) {
       terminal.err(`${session.id} · ${harness.model} · /help for help\n`);
-      await session.converse(left.signal);
+      for (;;) {
+        const over = await session.converse(left.signal);
+        if (over.kind !== "other") break;
+        session = await open({ output, resume: over.session, exit: () => left.abort() });
+        terminal.err(`${session.id} · /help for help\n`);
+      }
       return left.signal.aborted ? 130 : 0;
     }
-    const turn = schema === undefined ? await session.send(text) : await sendForSchema(session, text, schema);
+    const images = await Promise.all((flags.image ?? []).map((path) => readImageFile(ports.cwd, path)));
+    const input = images.length === 0 ? text : [...images, { type: "text" as const, text }];
+    const turn = schema === undefined ? await session.send(input) : await sendForSchema(session, text, schema);
     if (output === "answer") printAnswer(ports, turn);
     if (flags.json) reportUnrecorded(ports, turn);
     return exitCodeOf(turn);
@@ -94,7 +107,7 @@ function cassetteOf({ cwd }: CliPorts, { record, replay, resume }: RunCommandFla
   if (file === undefined) return undefined;
   const flag = record === undefined ? "--replay" : "--record";
   if (record !== undefined && replay !== undefined) {
-    throw new ReasonError("UsageInvalid", { detail: "--record and --replay exclude each other" });
+    throw new ReasonError("UsageInvalid", { detail: "--record and --replay cannot be combined" });
   }
   if (resume !== undefined) {
     throw new ReasonError("UsageInvalid", { detail: `${flag} is only for a new session: remove --resume` });

@@ -100,7 +100,7 @@ function asText(status: SandboxStatus, probe: Probe, policy: SandboxPolicy | str
     );
     list("read-only in the workspace", policy.readOnly);
     list(
-      "kept free in the workspace",
+      "names that commands cannot create in the workspace",
       policy.held.map(({ path }) => path),
     );
     list(

@@ -51,6 +51,8 @@ export interface SessionView {
   /** Resolves when the current question is answered or withdrawn. */
   idle(): Promise<void>;
   readonly isTurnRunning: boolean;
+  /** Called when the slash commands of the session may have changed. Of several listeners the last one counts. */
+  onWordsChanged(listener: () => void): void;
   /** The id of the last event of the session that was shown. */
   readonly lastEvent: number;
   finishLine(): void;
@@ -82,6 +84,7 @@ export function openSessionView(options: SessionViewOptions): SessionView {
   let asked = new AbortController();
   let asking = 0;
   let isTurnRunning = false;
+  let wordsChanged = (): void => undefined;
   let lastEvent = options.since;
   const turns = new Map<TurnId, PromiseWithResolvers<EndedTurn>>();
   let reaching: { readonly id: number; readonly resolve: () => void }[] = [];
@@ -120,6 +123,9 @@ export function openSessionView(options: SessionViewOptions): SessionView {
         if (event.payload.outcome === "cancelled") noteWaiting(event.payload.queued?.length ?? 0);
         endOf(event.payload.turn).resolve(endedTurn(event, collector.text()));
         break;
+      case "SkillRegistryChanged":
+        if (event.id > last) wordsChanged();
+        break;
       case "TurnLost":
         isTurnRunning = false;
         endOf(event.payload.turn).reject(lostTurn(event));
@@ -134,7 +140,7 @@ export function openSessionView(options: SessionViewOptions): SessionView {
   function noteWaiting(count: number): void {
     if (count === 0 || output !== "stream") return;
     renderer.finishLine();
-    terminal.err(`${counted(count, "queued input")} still wait in the session and run next.\n`);
+    terminal.err(`${counted(count, "queued input")} still in the session, to run next.\n`);
   }
 
   /** The same for whoever asks first and whoever tells first. */
@@ -237,6 +243,9 @@ export function openSessionView(options: SessionViewOptions): SessionView {
     },
     get isTurnRunning() {
       return isTurnRunning;
+    },
+    onWordsChanged(listener) {
+      wordsChanged = listener;
     },
     finishLine: () => renderer.finishLine(),
   };

@@ -90,7 +90,7 @@ function tellLeap({ terminal, clock }: CliPorts, settledAtMs: number): void {
   if (clock.now() - settledAtMs < HOUR_MS) return;
   const [now, settled] = [clock.now(), settledAtMs].map((ms) => new Date(ms).toISOString().slice(0, 16));
   terminal.err(
-    `The clock says ${now}, but only the time up to ${settled} has passed since the last look at this log. Content counts as old by ` +
-      "the latter until the clock has stood for 12 hours.\n",
+    `The clock has jumped to ${now}; by the time that has really passed it is ${settled}. Until the clock has been right for 12 hours, ` +
+      "Harness uses the earlier time to decide what has expired.\n",
   );
 }

@@ -41,9 +41,7 @@ export async function diffSessions(
       return 0;
     }
     terminal.out(`--- ${a}\n+++ ${b}\n`);
-    terminal.out(
-      `The first ${turn === 1 ? "turn differs" : `${turn - 1} turns are the same; they part in turn ${turn}`}.\n`,
-    );
+    terminal.out(`The first difference is in turn ${turn}.\n`);
     for (const line of withContext(lines, CONTEXT_LINES)) terminal.out(`${show(ports, line)}\n`);
     if (before.cut || after.cut) terminal.err(`Only ${MAX_LINES} lines of each side were compared.\n`);
     return 0;

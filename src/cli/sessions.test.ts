@@ -52,8 +52,12 @@ test("sessions are named by the beginning of their id, when only one begins so",
   const refused = async (message: string, ...args: string[]) => {
     expect(await sessions(...args)).toMatchObject({ code: 2, out: "", err: expect.stringContaining(message) });
   };
-  await refused(`2 sessions begin with 'sess_01ARZ': ${SECOND}, ${FIRST}. Give more of the id.`, "show", "sess_01ARZ");
-  await refused("no session begins with 'zzz'. harness sessions list", "show", "zzz");
+  await refused(
+    `2 session ids begin with 'sess_01ARZ': ${SECOND}, ${FIRST}. Type more of the id.`,
+    "show",
+    "sess_01ARZ",
+  );
+  await refused("no session id begins with 'zzz'. To list the sessions, run: harness sessions list", "show", "zzz");
   await refused("There is no session sess_01ARZ3NDEKTSV4RRFFQ69G5FA9", "show", "sess_01ARZ3NDEKTSV4RRFFQ69G5FA9");
   await refused("has 2 turns; there is no turn 3", "show", FIRST, "--turn", "3");
   await refused("has 2 turns; there is no turn 3", "replay", FIRST, "--turn", "3");
@@ -91,7 +95,7 @@ describe("branching and comparing", () => {
     });
     expect((await sessions("list")).out.match(/ branch /g)).toHaveLength(2);
     const { out } = await sessions("diff", branch.session, FIRST);
-    expect(out).toContain("The first 1 turns are the same; they part in turn 2.");
+    expect(out).toContain("The first difference is in turn 2.");
     expect(out).toContain("+> go on");
     expect(out).not.toMatch(/^-[^-]/m);
   });
@@ -102,7 +106,7 @@ describe("branching and comparing", () => {
     const { code, out } = await sessions("diff", FIRST, SECOND);
     expect(code).toBe(0);
     expect(out).toContain(`--- ${FIRST}\n+++ ${SECOND}\n`);
-    expect(out).toContain("they part in turn 2");
+    expect(out).toContain("The first difference is in turn 2.");
     expect(out.match(/^[-+][^-+].*$/gm)).toEqual(["-the first end", "+the other end"]);
     const json = JSON.parse((await sessions("diff", FIRST, SECOND, "--json")).out);
     expect(json).toEqual({

@@ -1,32 +1,72 @@
-/** The slash words of a conversation: what each does here, for a session in this process and for one of a daemon alike. */
-import { isRecord, visibleLine, visibleLines } from "#base";
-import type { ClientSession } from "#client";
-import { parseSlash, type SlashCommand, type SlashWord, slashCommands, slashUsage, typedWord, wordOf } from "#protocol";
+/**
+ * The slash commands of a conversation on this terminal: how a line becomes something that the terminal does itself, a command of
+ * the protocol, or a row that the engine runs. The rows come from the session, so that every client has the same ones.
+ */
+import { defined, isRecord, visibleLine, visibleLines } from "#base";
+import type { ClientSession, SessionCommand } from "#client";
+import { namesProject } from "#program";
+import {
+  type BuiltInWord,
+  builtInWords,
+  deedOf,
+  parseSlash,
+  type ReplyOf,
+  type SessionId,
+  type SlashArgs,
+  type SlashCommand,
+  slashUsage,
+  typedWord,
+} from "#protocol";
+import type { CliPorts } from "./cli-ports.ts";
 import type { Terminal } from "./terminal.ts";
 
-export type SlashHandler = (args: Readonly<Record<string, string>>) => Promise<void>;
-/** A word without a handler does not exist in this conversation. */
-export type SlashHandlers = Readonly<Partial<Record<SlashWord, SlashHandler>>>;
+export type SlashHandler = (args: SlashArgs) => Promise<void>;
+/** What this terminal does instead of what the table says: its own words, and replies that it shows in its own way. */
+export type SlashHandlers = Readonly<Partial<Record<BuiltInWord | "mcp:approve", SlashHandler>>>;
 
-/** What every conversation understands. */
-export function sessionWords(terminal: Terminal, session: ClientSession): SlashHandlers {
-  const restore =
-    (action: "undo" | "redo"): SlashHandler =>
-    async ({ target }) => {
-      const { parseTarget, renderReport, restoreCommand } = await import("./undo.ts");
-      const { result } = await session.submit(restoreCommand(action, parseTarget(target)));
-      renderReport(terminal, result);
-    };
+/** The slash commands of one conversation. */
+export interface Words {
+  readonly handlers: SlashHandlers;
+  /** Those of the session, as they were last asked for. */
+  known(): readonly SlashCommand[];
+  /** As they are now. */
+  rows(): Promise<readonly SlashCommand[]>;
+  /** Shown to the person; not redacted yet. */
+  show(text: string): Promise<void>;
+  send(input: string): Promise<unknown>;
+  /** The person continues in another session. */
+  moveTo(session: SessionId): void;
+}
+
+/** What every conversation does itself. */
+export function ownWords(terminal: Terminal, rows: Words["rows"]): SlashHandlers {
   return {
-    model: ({ model = "" }) => session.setModel(model),
-    async rules({ change, rule }) {
-      if (change === undefined) terminal.err(await listRules(session));
-      else if (rule === undefined) terminal.err(`Name a rule: /rules ${change} RULE\n`);
-      else await session.submit({ kind: change === "revoke" ? "RevokeRule" : "PromoteRule", rule });
-    },
-    undo: restore("undo"),
-    redo: restore("redo"),
+    help: async () => terminal.err(helpText(await rows())),
+    clear: async () => terminal.err(terminal.interactive ? CLEAR_SCREEN : ""),
   };
+}
+
+/** `/mcp:approve` asks on this terminal. For a session on this machine only: elsewhere, the same name is another server. */
+export function approvingWords(ports: CliPorts, session: Pick<ClientSession, "info">, config?: string): SlashHandlers {
+  return {
+    async "mcp:approve"({ server = "" }) {
+      const { mcpApproveCommand } = await import("./mcp-approve.ts");
+      // A session may be of a project file; its servers are those of its folder.
+      const named = config !== undefined && namesProject(config) ? undefined : config;
+      const { working_dir: cwd } = await session.info();
+      await mcpApproveCommand(ports, server, { cwd, ...defined({ config: named }) });
+    },
+  };
+}
+
+/** Screen and scrollback; the cursor goes to the top. */
+const CLEAR_SCREEN = "\u001b[H\u001b[2J\u001b[3J";
+
+/** Whatever the server lists: no row of a server stands for a word that this client carries out without it. */
+export function withOwnRows(listed: readonly SlashCommand[]): readonly SlashCommand[] {
+  const own = builtInWords.filter((row) => deedOf(row, {}).by !== "engine");
+  const words = new Set(own.map(typedWord));
+  return [...own, ...listed.filter((row) => !words.has(typedWord(row)))];
 }
 
 /** Whether the line leaves the conversation. */
@@ -34,75 +74,78 @@ export function isQuit(line: string): boolean {
   return line === "/quit" || line === "/exit";
 }
 
-/** The words of one conversation. */
-export interface Words {
-  readonly handlers: SlashHandlers;
-  /** Words of plugins. */
-  readonly added: readonly SlashCommand[];
-  /** What a word of a plugin answers. */
-  answered(answer: PluginAnswer): Promise<void>;
-}
-
-export interface PluginAnswer {
-  /** Visible; not redacted. */
-  readonly text?: string;
-  /** To be sent as the next input. */
-  readonly input?: string;
+/** Whether the line is for the turn that runs, and not for what comes after it. */
+export function isAtOnce(line: string): boolean {
+  return /^\/(cancel|steer)(\s|$)/.test(line);
 }
 
 /** For a line that begins with a slash and does not leave. */
 export async function runSlash(terminal: Terminal, session: ClientSession, words: Words, line: string): Promise<void> {
-  const { handlers, added } = words;
-  const read = parseSlash(line, added);
-  if ("problem" in read) terminal.err(`${visibleLine(read.problem)}\n${read.isKnown ? "" : helpText(words)}`);
-  else if ("added" in read) await words.answered(await askPlugin(session, read.added, read.args));
-  else if (read.word === "help") terminal.err(helpText(words));
-  else if (handlers[read.word] === undefined) terminal.err(`/${read.word} does nothing here.\n${helpText(words)}`);
-  else await handlers[read.word]?.(read.args);
+  const known = parseSlash(line, words.known());
+  // A word that is not known may be new.
+  const read = "problem" in known && !known.isKnown ? parseSlash(line, await words.rows()) : known;
+  if ("problem" in read) {
+    terminal.err(`${visibleLine(read.problem)}\n${read.isKnown ? "" : helpText(words.known())}`);
+    return;
+  }
+  const { command, args } = read;
+  const handlers: Readonly<Record<string, SlashHandler | undefined>> = words.handlers;
+  const own = Object.hasOwn(handlers, typedWord(command)) ? handlers[typedWord(command)] : undefined;
+  if (own !== undefined) return own(args);
+  const deed = deedOf(command, args);
+  if (deed.by === "client") terminal.err(`/${typedWord(command)} has no effect here.\n`);
+  else if (deed.by === "command") await showReply(terminal, await session.submit(deed.command));
+  else {
+    const { namespace, name } = command;
+    const { result } = await session.submit({ kind: "RunSlashCommand", namespace, name, args });
+    await follow(session, words, result);
+  }
 }
 
-async function askPlugin(
+/** Most commands show what they have done as events. */
+async function showReply(terminal: Terminal, reply: object): Promise<void> {
+  if (!("result" in reply) || !isRestored(reply.result)) return;
+  const { renderReport } = await import("./undo.ts");
+  renderReport(terminal, reply.result);
+}
+
+function isRestored(result: unknown): result is ReplyOf<"UndoTurn">["result"] {
+  return isRecord(result) && (result.action === "undo" || result.action === "redo");
+}
+
+/** Does what a row that the engine has run leaves to the client. */
+async function follow(
   session: ClientSession,
-  { namespace, name: verb }: SlashCommand,
-  payload: Readonly<Record<string, string>>,
-): Promise<PluginAnswer> {
-  const { result } = await session.submit({ kind: "CustomCommand", namespace, verb, payload });
-  const { text, input } = isRecord(result) ? result : {};
-  return {
-    ...(typeof text === "string" ? { text: visibleLines(text) } : {}),
-    ...(typeof input === "string" ? { input } : {}),
-  };
+  { show, send, moveTo }: Words,
+  { text = "", command, session: next, input = "" }: ReplyOf<"RunSlashCommand">["result"],
+): Promise<void> {
+  if (text !== "") await show(visibleLines(text));
+  if (command !== undefined) await submitReceived(session, command);
+  if (next !== undefined) moveTo(next);
+  if (input.trim() !== "") await send(input);
 }
 
-/** The words of this conversation as they are typed. */
-export function typedWords(words: Words): readonly string[] {
-  return wordsHere(words).map((command) => `/${typedWord(command)}`);
+/** The engine may be newer than this client, and name a command that is not known here. */
+async function submitReceived(session: ClientSession, command: { readonly kind: string }): Promise<void> {
+  const { parseCommand } = await import("#protocol/schemas");
+  const parsed = parseCommand({ ...command, session: session.id });
+  // For this session, as every command but the one that opens a session.
+  if (parsed.kind !== "CreateSession") await session.submit(parsed as SessionCommand);
 }
 
-function wordsHere({ handlers, added }: Words): readonly SlashCommand[] {
-  const isHere = (word: SlashWord): boolean => word === "help" || word === "quit" || handlers[word] !== undefined;
-  return [...slashCommands.filter((command) => isHere(wordOf(command))), ...added];
-}
-
-function helpText(words: Words): string {
-  const shown = wordsHere(words);
-  const usages = shown.map((command) => visibleLine(slashUsage(command)));
-  const width = Math.max(...usages.map(({ length }) => length));
-  return shown
-    .map(({ description }, index) => `  ${usages[index]?.padEnd(width)}  ${visibleLine(description)}\n`)
+/** The rows by namespace, as they are typed, with what each does. */
+export function helpText(rows: readonly SlashCommand[]): string {
+  const usages = rows.map((command) => visibleLine(slashUsage(command)));
+  const width = Math.min(USAGE_MAX, Math.max(...usages.map(({ length }) => length)));
+  const groups = Map.groupBy(rows, ({ namespace }) => namespace);
+  return [...groups]
+    .map(([namespace, members]) => {
+      const lines = members.map(
+        (command) => `  ${visibleLine(slashUsage(command)).padEnd(width)}  ${visibleLine(command.description)}\n`,
+      );
+      return `${namespace === "" ? "" : `${visibleLine(namespace)}\n`}${lines.join("")}`;
+    })
     .join("");
 }
 
-/** Those of a server that are not words of this program. */
-export function addedWords(all: readonly SlashCommand[]): readonly SlashCommand[] {
-  const own = new Set(slashCommands.map(typedWord));
-  return all.filter((command) => !own.has(typedWord(command)));
-}
-
-async function listRules(session: ClientSession): Promise<string> {
-  const { result: rules } = await session.submit({ kind: "ListRules" });
-  if (rules.length === 0) return "No rules: read-only calls run, everything else asks.\n";
-  return rules
-    .map(({ effect, rule, source }) => `  ${effect.padEnd(5)} ${visibleLine(rule)}  (${visibleLine(source)})\n`)
-    .join("");
-}
+const USAGE_MAX = 40;

@@ -2,7 +2,7 @@
 
 import { defined, paint, visibleLine } from "#base";
 import { restoreFolder, type UndoReport, type UndoTarget } from "#program";
-import { CallId, ReasonError, type SessionCommandOf, SessionId, TurnId } from "#protocol";
+import { CallId, ReasonError, SessionId, TurnId } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { namedFolder } from "./named-folder.ts";
@@ -45,17 +45,6 @@ export function parseTarget(named: string | undefined): UndoTarget {
   if (CallId.is(named)) return { call: named };
   if (TurnId.is(named)) return { turn: named };
   throw new ReasonError("UsageInvalid", { detail: `'${named}' is neither a call (call_…) nor a turn (turn_…)` });
-}
-
-/** The same as a command for the session. */
-export function restoreCommand(
-  action: "undo" | "redo",
-  target: UndoTarget,
-): SessionCommandOf<"UndoTurn"> | SessionCommandOf<"UndoCall"> | SessionCommandOf<"Redo"> {
-  const named = target === "last" ? {} : "call" in target ? { call_id: target.call } : { turn: target.turn };
-  if (action === "redo") return { kind: "Redo", ...named };
-  if (target !== "last" && "call" in target) return { kind: "UndoCall", call_id: target.call };
-  return { kind: "UndoTurn", ...(target === "last" ? {} : { turn: target.turn }) };
 }
 
 function parseSession(given: string | undefined): SessionId | undefined {

@@ -19,9 +19,10 @@ export interface ValidateFlags {
 /** 0 when the project is valid, 1 when it is not. With `--watch` it goes on until Ctrl-C, and that is 0. */
 export async function validateCommand(ports: CliPorts, flags: ValidateFlags): Promise<ExitCode> {
   const { terminal, clock } = ports;
-  const opened = flags.watch === true ? await openProject(ports, flags) : undefined;
+  const opened = flags.watch === true ? await openProject(ports, { ...flags, ownSkills: false }) : undefined;
   const { loaded, root, name, tookMs } = opened ?? (await lookAtProject(ports, flags));
-  if (loaded.project !== undefined && isBareProject(loaded.project)) {
+  const hasOptional = (loaded.project?.optional.length ?? 0) + (loaded.project?.leftOut.length ?? 0) > 0;
+  if (loaded.project !== undefined && isBareProject(loaded.project) && !hasOptional) {
     const detail = `there is no harness.md or harness.yaml in ${root}. harness init writes one.`;
     throw new ReasonError("ConfigInvalid", { detail });
   }

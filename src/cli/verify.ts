@@ -94,7 +94,7 @@ async function tryStdio(ports: CliPorts, harness: Harness, directory: string): P
   await serveRpc({
     control: harness.control,
     store: harness.store,
-    slashCommands: () => harness.slashCommands(),
+    slashCommands: (session) => harness.slashCommands(session),
     clock: ports.clock,
     identityClass: "human",
     directory,

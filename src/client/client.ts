@@ -76,6 +76,8 @@ export interface ClientSession {
   /** Closes the session; its log stays. */
   end(): Promise<void>;
   info(): Promise<SessionInfo>;
+  /** What people can type in it, while it is open: with its skills, agents, servers and commands. */
+  slashCommands(): Promise<readonly SlashCommand[]>;
   /**
    * Each event once and in order, over any number of connections, until the session ends. It begins with the call: what is sent
    * after it is seen. Kinds that this build does not know
@@ -100,7 +102,7 @@ export interface EngineClient extends AsyncDisposable {
   isOwn(event: Pick<Event, "originator">): boolean;
   /** Newest first. */
   sessions(filter?: SessionFilter): Promise<readonly SessionInfo[]>;
-  /** What people can type in a conversation: the words of the program and those of its plugins. */
+  /** What people can type in any conversation; a session has more. */
   slashCommands(): Promise<readonly SlashCommand[]>;
   /** A new one. */
   open(options?: OpenOptions): Promise<ClientSession>;
@@ -148,12 +150,13 @@ export function createEngineClient(parts: ClientParts): EngineClient {
   }
 
   /** A session that is not open any more, and that nobody has ended, is opened again; the command was refused, not lost. */
-  async function submitTo<Kind extends CommandKind>(
-    session: SessionId,
-    command: CommandOf<Kind>,
-  ): Promise<ReplyOf<Kind>> {
+  function submitTo<Kind extends CommandKind>(session: SessionId, command: CommandOf<Kind>): Promise<ReplyOf<Kind>> {
+    return whileOpen(session, () => submit(command));
+  }
+
+  async function whileOpen<Result>(session: SessionId, work: () => Promise<Result>): Promise<Result> {
     try {
-      return await submit(command);
+      return await work();
     } catch (error) {
       if (!isClosed(error)) throw error;
       const found = await info(session);
@@ -161,7 +164,7 @@ export function createEngineClient(parts: ClientParts): EngineClient {
       const isOpen = found.activity !== undefined && found.activity !== "ending";
       if (!isOpen && !(await wasLeft(session, found))) throw error;
       if (!isOpen) await submit({ kind: "CreateSession", resume: session });
-      return submit(command);
+      return work();
     }
   }
 
@@ -211,6 +214,7 @@ export function createEngineClient(parts: ClientParts): EngineClient {
       setModel: async (model) => void (await to({ kind: "SetModel", model })),
       end: async () => void (await to({ kind: "EndSession" })),
       info: () => info(id),
+      slashCommands: () => whileOpen(id, () => reading(() => transport.slashCommands(id, signal))),
       events({ since, signal: given, onConnection } = {}) {
         const stop = given === undefined ? signal : AbortSignal.any([signal, given]);
         const from = since ?? beginning();
@@ -238,7 +242,7 @@ export function createEngineClient(parts: ClientParts): EngineClient {
     address: transport.address,
     isOwn: ({ originator }) => originator !== undefined && originator === transport.clientId(),
     sessions: (filter = {}) => reading(() => transport.sessions(filter, signal)),
-    slashCommands: () => reading(() => transport.slashCommands(signal)),
+    slashCommands: () => reading(() => transport.slashCommands(undefined, signal)),
     async open({ workingDir, model, profile, context } = {}) {
       const { session } = await submit({
         kind: "CreateSession",

@@ -81,7 +81,7 @@ export async function* followEvents(options: FollowOptions): AsyncGenerator<Even
     if (isHole) holeSeenAt = last;
     if (isNewHole || signal.aborted) continue;
     // One that held for a while was a connection, also when nothing happened on it.
-    if (openedMs !== undefined && clock.monotonicMs() - openedMs >= reconnect.maxDelayMs) failures = 0;
+    if (!isHole && openedMs !== undefined && clock.monotonicMs() - openedMs >= reconnect.maxDelayMs) failures = 0;
     failures += 1;
     if (failures > reconnect.attempts)
       throw failure?.error ?? connectionLost(transport.address, "it ends every stream");

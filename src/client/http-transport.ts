@@ -158,8 +158,9 @@ export function createHttpTransport({ http, token, clock }: HttpTransportOptions
       const list = isRecord(answer) && Array.isArray(answer.sessions) ? (answer.sessions as unknown[]) : [];
       return list.map((one) => sessionInfoFrom(one, address));
     },
-    async slashCommands(signal) {
-      const answer = await ask({ method: "GET", path: "/v1/slash-commands" }, signal);
+    async slashCommands(session, signal) {
+      const query = session === undefined ? "" : `?session=${session}`;
+      const answer = await ask({ method: "GET", path: `/v1/slash-commands${query}` }, signal);
       return slashCommandsFrom(isRecord(answer) ? answer.slash_commands : undefined, address);
     },
     async session(id, signal) {

@@ -98,7 +98,7 @@ export function serverUrl(text: string): URL {
     throw new ReasonError("UsageInvalid", { detail: `${text} is not an address of the form http://HOST:PORT` });
   }
   if (url.protocol === "http:" && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)) {
-    throw new ReasonError("UsageInvalid", { detail: `${text}: a token goes to another machine over https only` });
+    throw new ReasonError("UsageInvalid", { detail: `${text}: a token is sent to another machine only over https` });
   }
   return url;
 }

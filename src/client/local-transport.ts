@@ -19,7 +19,7 @@ import type { LogPage, Transport } from "./transport.ts";
 
 /** What `Harness` has. */
 export interface LocalEngine {
-  slashCommands(): readonly SlashCommand[];
+  slashCommands(session?: SessionId): readonly SlashCommand[];
   readonly control: {
     connect(options: {
       readonly identityClass: "human" | "agent";
@@ -141,7 +141,7 @@ export function createLocalTransport(options: LocalTransportOptions): Transport 
       const metas = await store.list({ limit, ...defined({ workingDir }) });
       return metas.map(infoOf);
     },
-    slashCommands: async () => engine.slashCommands(),
+    slashCommands: async (session) => engine.slashCommands(session),
     session: async (id) => infoOf(await metaOf(id)),
     log: (id, page) => store.read(id, page),
     async close() {

@@ -2,7 +2,7 @@
  * JSON-RPC on the pipes of a program that is started for this client. Its end is the end of the connection, and the next try starts
  * it anew: what it had written to its log is there. What was told and not taken is read from the log, a page at a time.
  */
-import { type Clock, isRecord } from "#base";
+import { type Clock, defined, isRecord } from "#base";
 import {
   asCommand,
   type CallId,
@@ -153,7 +153,7 @@ export function createRpcTransport({ address, start, clock }: RpcTransportOption
         return cancel(command.session, signal);
       case "AttachSession":
       case "DetachSession":
-        throw new ReasonError("InvalidCommand", { detail: `${command.kind} is what events() is for` });
+        throw new ReasonError("InvalidCommand", { detail: `use events() instead of ${command.kind}` });
       default:
         return ask("command.submit", { command }, signal);
     }
@@ -182,8 +182,8 @@ export function createRpcTransport({ address, start, clock }: RpcTransportOption
       const list = isRecord(answer) && Array.isArray(answer.sessions) ? (answer.sessions as unknown[]) : [];
       return list.map((one) => sessionInfoFrom(one, address));
     },
-    async slashCommands(signal) {
-      const answer = await ask("slash_command.list", {}, signal);
+    async slashCommands(session, signal) {
+      const answer = await ask("slash_command.list", defined({ session }), signal);
       return slashCommandsFrom(isRecord(answer) ? answer.slash_commands : undefined, address);
     },
     async session(id, signal) {

@@ -36,7 +36,8 @@ export interface Transport {
   shakeHands(signal: AbortSignal): Promise<Handshake>;
   submit<Kind extends CommandKind>(command: CommandOf<Kind>, signal: AbortSignal): Promise<ReplyOf<Kind>>;
   sessions(filter: SessionFilter, signal: AbortSignal): Promise<readonly SessionInfo[]>;
-  slashCommands(signal: AbortSignal): Promise<readonly SlashCommand[]>;
+  /** Without a session: those of any. */
+  slashCommands(session: SessionId | undefined, signal: AbortSignal): Promise<readonly SlashCommand[]>;
   session(id: SessionId, signal: AbortSignal): Promise<SessionInfo>;
   log(id: SessionId, page: LogPage, signal: AbortSignal): Promise<readonly Event[]>;
   /**

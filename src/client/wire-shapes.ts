@@ -29,7 +29,7 @@ export function eventFrom(value: unknown, address: string): Event {
 export function lastOf(page: readonly Event[], after: number, address: string): number {
   let last = after;
   for (const { id } of page) {
-    if (id <= last) throw garbled(address, "a page of the log that does not go on");
+    if (id <= last) throw garbled(address, "a page of the log that does not continue the one before");
     last = id;
   }
   return last;
@@ -38,7 +38,7 @@ export function lastOf(page: readonly Event[], after: number, address: string): 
 /** Of a server that understands this client. Throws HandshakeVersionMismatch. */
 export function handshakeFrom(value: unknown, address: string): Handshake {
   if (!isRecord(value) || typeof value.protocol_version !== "string" || !Array.isArray(value.features)) {
-    throw garbled(address, "an answer that is no handshake");
+    throw garbled(address, "an answer that is not a handshake");
   }
   if (!understands(value.protocol_version, PROTOCOL_VERSION)) {
     throw new ReasonError("HandshakeVersionMismatch", {
@@ -80,7 +80,7 @@ export async function replyFrom<Kind extends CommandKind>(
 ): Promise<ReplyOf<Kind>> {
   const { parseReply } = await import("#protocol/schemas");
   const reply = parseReply(kind, value);
-  if (reply === undefined) throw garbled(address, `an answer that is no reply to ${kind}`);
+  if (reply === undefined) throw garbled(address, `an answer that is not a reply to ${kind}`);
   return reply;
 }
 

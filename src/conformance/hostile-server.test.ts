@@ -43,7 +43,7 @@ async function untilLeft(feed: Feed, bound: RegExp): Promise<void> {
   while (!bound.test(why)) {
     why = await feed.until(() => false, "the end").then(String, String);
   }
-  expect(why).toContain("the end did not come");
+  expect(why).toContain("the end did not arrive");
 }
 
 describe("over HTTP", () => {
@@ -52,7 +52,7 @@ describe("over HTTP", () => {
       response.writeHead(200, { "content-type": "text/event-stream" }).write("data: nonsense\n\n");
     });
     const feed = await (await connect()).watch(session, 0);
-    await expect(feed.until(() => false, "an event")).rejects.toThrow(/an event did not come: .*JSON/);
+    await expect(feed.until(() => false, "an event")).rejects.toThrow(/an event did not arrive: .*JSON/);
   });
 
   test.each([
@@ -74,7 +74,7 @@ describe("over HTTP", () => {
         const after = Number(/after=(\d+)/.exec(url)?.[1]);
         response.end(JSON.stringify({ events: page, next: after + 1 }));
       });
-      await expect((await connect()).log(session)).rejects.toThrow(/does not go on/);
+      await expect((await connect()).log(session)).rejects.toThrow(/does not advance/);
     }
   });
 
@@ -85,7 +85,7 @@ describe("over HTTP", () => {
       response.on("close", () => clearInterval(drip));
     };
     const { connect } = await tryServer("rest", dripping, SHORT_MS);
-    await expect((await connect()).log(session)).rejects.toThrow(/did not end/);
+    await expect((await connect()).log(session)).rejects.toThrow(/is incomplete/);
   });
 
   test("a refused web socket with an endless answer is left at a bound", async () => {
@@ -138,7 +138,7 @@ describe("on pipes", () => {
         last += 1;
         console.log(JSON.stringify({ jsonrpc: "2.0", id, result: { events: [{ id: 0 }, { id: last }], more: true } }));
       }`);
-    await expect(connection.log(session)).rejects.toThrow(/does not go on/);
+    await expect(connection.log(session)).rejects.toThrow(/does not advance/);
     await connection.close();
   });
 });

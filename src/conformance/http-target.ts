@@ -32,8 +32,8 @@ export function httpTarget(wire: (typeof httpWires)[number], options: HttpTarget
     wire,
     lacks(as) {
       if (as === "nobody" || as === "stranger" || tokens[as] !== undefined) return undefined;
-      if (as === "agent") return "there is no token of an agent (--agent-token-file)";
-      return as === "human" ? "there is no token (--token-file)" : "there is no second token (--other-token-file)";
+      if (as === "agent") return "needs an agent's token (--agent-token-file)";
+      return as === "human" ? "needs a token (--token-file)" : "needs a second token (--other-token-file)";
     },
     connect: (as = "human") => connectWith(tokenOf(as)),
     withToken: connectWith,

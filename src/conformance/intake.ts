@@ -11,7 +11,7 @@ export function createIntake(): (bytes: number) => void {
   let taken = 0;
   return (bytes) => {
     taken += bytes;
-    if (taken > STREAM_MAX_BYTES) throw new Error(`more than ${STREAM_MAX_BYTES} bytes came`);
+    if (taken > STREAM_MAX_BYTES) throw new Error(`the server sent more than ${STREAM_MAX_BYTES} bytes`);
   };
 }
 
@@ -21,6 +21,7 @@ const LOG_MAX_EVENTS = 100_000;
 /** Throws when a log would be read without end: a page that is not the last has to be behind `after`. */
 export function checkPage(page: readonly unknown[], after: number, known: number): void {
   const isBehind = page.every((event) => (numberField(event, "id") ?? 0) > after);
-  if (page.length === 0 || !isBehind) throw new Error("the log cannot be read: a page does not go on");
-  if (known > LOG_MAX_EVENTS) throw new Error(`the log cannot be read: more than ${LOG_MAX_EVENTS} events came`);
+  if (page.length === 0 || !isBehind) throw new Error("cannot read the log: a page does not advance");
+  if (known > LOG_MAX_EVENTS)
+    throw new Error(`cannot read the log: the server sent more than ${LOG_MAX_EVENTS} events`);
 }

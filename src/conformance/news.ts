@@ -39,8 +39,8 @@ export function createNews(clock: Pick<Clock, "sleep">, waitMs: number): News {
         for (;;) {
           const found = look();
           if (found !== undefined) return found;
-          if (ended !== undefined) throw new NotSeen(`${what} did not come: ${ended}`);
-          if (isLate) throw new NotSeen(`${what} did not come within ${waitMs} ms`);
+          if (ended !== undefined) throw new NotSeen(`${what} did not arrive: ${ended}`);
+          if (isLate) throw new NotSeen(`${what} did not arrive within ${waitMs} ms`);
           await new Promise<void>((resume) => void waiting.push(resume));
         }
       } finally {

@@ -10,13 +10,13 @@ export async function probe(target: Target): Promise<string | undefined> {
   try {
     connection = await target.connect("human");
     const { status, reason } = await connection.handshake();
-    if (status === 401) return `the token is not accepted: ${reason}`;
+    if (status === 401) return `the target refused the token: ${reason}`;
   } catch (error) {
     const isAbsent = ["ENOENT", "ECONNREFUSED", "EACCES", "ENOTFOUND", "EHOSTUNREACH"].includes(errnoOf(error) ?? "");
-    const isGone = /did not start|program ended/.test(messageOf(error));
+    const isGone = /did not start|program exited/.test(messageOf(error));
     if (error instanceof Refused && error.answer.status === 401)
-      return `the token is not accepted: ${error.answer.reason}`;
-    return isAbsent || isGone ? `the target cannot be reached: ${messageOf(error)}` : undefined;
+      return `the target refused the token: ${error.answer.reason}`;
+    return isAbsent || isGone ? `cannot reach the target: ${messageOf(error)}` : undefined;
   }
   try {
     const { session } = await connection.create();
@@ -26,7 +26,7 @@ export async function probe(target: Target): Promise<string | undefined> {
     const said = textIn(await connection.log(session));
     if (said === HELLO) return undefined;
     const told = JSON.stringify(said.slice(0, 80));
-    return `its model has to play what harness conformance --print-scenario prints, and it said ${told}`;
+    return `the target's model must play the scenario that harness conformance --print-scenario prints, but it answered ${told}`;
   } catch {
     return undefined; // what went wrong is for the scenarios to tell
   } finally {

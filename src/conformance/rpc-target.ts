@@ -12,8 +12,10 @@ export function rpcTarget({ agentArgs, ...options }: RpcTargetOptions): Target {
   return {
     wire: "rpc",
     lacks(as: Caller) {
-      if (as === "stranger" || as === "nobody") return "there are no tokens on pipes";
-      return as === "agent" && agentArgs === undefined ? "the command does not say how to be an agent" : undefined;
+      if (as === "stranger" || as === "nobody") return "pipes do not use tokens";
+      return as === "agent" && agentArgs === undefined
+        ? "needs the arguments that make the command an agent"
+        : undefined;
     },
     async connect(as = "human") {
       const args = as === "agent" ? [...options.args, ...(agentArgs ?? [])] : options.args;

@@ -1,4 +1,4 @@
-/** Runs scenarios on targets and says for each requirement and wire whether it holds. */
+/** Runs scenarios on targets and reports for each requirement and wire whether it holds. */
 import { type Clock, messageOf } from "#base";
 import type { Target, Wire } from "./driver.ts";
 import { type RequirementId, requirements } from "./requirements.ts";
@@ -6,16 +6,16 @@ import { missing, type Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios/index.ts";
 import { CheckFailed, createTrial, NotApplicable } from "./trial.ts";
 
-/** `unknown`: the scenario ended before it got there. */
+/** `unknown`: the scenario ended before it checked the requirement. */
 export type Verdict = "pass" | "fail" | "not applicable" | "unknown";
 
 export interface Finding {
   readonly requirement: RequirementId;
   readonly wire: Wire;
   readonly verdict: Verdict;
-  /** Of a verdict that is not a pass: why. */
+  /** The reason for a verdict other than `pass`. */
   readonly detail?: string;
-  /** The scenario that it comes from; absent where the requirement does not hold for the wire at all. */
+  /** The scenario that found it; absent if the requirement does not apply to the wire. */
   readonly scenario?: string;
 }
 
@@ -27,7 +27,7 @@ export interface Report {
 export interface RunOptions {
   readonly targets: readonly Target[];
   readonly clock: Clock;
-  /** Only requirements that this says yes to, and the scenarios that they need. */
+  /** Selects the requirements to check; only the scenarios that they need run. */
   readonly only?: (id: RequirementId) => boolean;
   readonly onScenario?: (name: string, wire: Wire) => void;
 }
@@ -57,7 +57,7 @@ export async function runConformance({ targets, clock, only = () => true, onScen
   return { findings, scenarios: ran };
 }
 
-/** The requirements of a scenario that hold for the wire; none when the scenario is not for it. */
+/** The requirements of a scenario that apply to the wire; none if the scenario does not run on it. */
 export function citedOn(scenario: Scenario, wire: Wire): readonly RequirementId[] {
   if (!scenario.wires.includes(wire)) return [];
   return scenario.cites.filter((id) => requirements[id].wires.some((own) => own === wire));
@@ -77,7 +77,8 @@ async function runScenario(scenario: Scenario, target: Target, clock: Clock): Pr
   }
   if (failure === undefined) {
     const forgotten = cited.filter((id) => !trial.held.has(id));
-    if (forgotten.length > 0) throw new Error(`"${scenario.name}" did not check ${forgotten.join(", ")}`);
+    if (forgotten.length > 0)
+      throw new Error(`the scenario "${scenario.name}" cites ${forgotten.join(", ")} but does not check it`);
     return cited.map((requirement) => ({ ...finding, requirement, verdict: "pass" as const }));
   }
   const { error } = failure;
@@ -85,25 +86,30 @@ async function runScenario(scenario: Scenario, target: Target, clock: Clock): Pr
     const { message: detail } = error;
     return cited.map((requirement) => ({ ...finding, requirement, verdict: "not applicable", detail }));
   }
-  // Whatever else goes wrong is held against what had not been checked yet: the server has not done what it should have.
+  // Any other error counts against the first requirement not yet checked: the server did not get that far.
   const guilty =
     error instanceof CheckFailed ? error.requirement : (cited.find((id) => !trial.held.has(id)) ?? cited[0]);
   return cited.map((requirement) => {
     if (requirement === guilty) return { ...finding, requirement, verdict: "fail", detail: messageOf(error) };
     if (trial.held.has(requirement)) return { ...finding, requirement, verdict: "pass" };
-    return { ...finding, requirement, verdict: "unknown", detail: `not reached: ${guilty} failed before` };
+    return { ...finding, requirement, verdict: "unknown", detail: `not reached: ${guilty} failed first` };
   });
 }
 
 function elsewhere(wire: Wire, only: (id: RequirementId) => boolean): readonly Finding[] {
   return allIds()
     .filter((id) => only(id) && !requirements[id].wires.some((own) => own === wire))
-    .map((requirement) => ({ requirement, wire, verdict: "not applicable", detail: "not a requirement of this wire" }));
+    .map((requirement) => ({
+      requirement,
+      wire,
+      verdict: "not applicable",
+      detail: "not a requirement for this wire",
+    }));
 }
 
 const WORST_FIRST: readonly Verdict[] = ["fail", "unknown", "pass", "not applicable"];
 
-/** One finding for each requirement that holds for the wire: of several, the worst counts. In the order of the table. */
+/** One finding for each requirement that applies to the wire, in table order; the worst of several counts. */
 export function verdictsOn({ findings }: Report, wire: Wire): readonly Finding[] {
   return allIds().flatMap((id) => {
     const own = findings.filter((one) => one.wire === wire && one.requirement === id && one.scenario !== undefined);

@@ -1,15 +1,15 @@
-/** A scenario: what is done on a target, and which requirements that is held against. */
+/** A scenario: the steps to run on a target, and the requirements that they check. */
 import type { Caller, Target, Wire } from "./driver.ts";
 import type { RequirementId } from "./requirements.ts";
 import type { Trial } from "./trial.ts";
 
-/** What a target must be able to do for it. */
+/** A capability that a scenario needs from its target. */
 export type Need = "restart" | "expired content" | "expired token" | "time" | "lan" | Caller;
 
 export interface Scenario {
   readonly name: string;
   readonly wires: readonly Wire[];
-  /** Checked when it runs to its end, every one of them. */
+  /** A complete run checks every one of them. */
   readonly cites: readonly RequirementId[];
   readonly needs: readonly Need[];
   run(trial: Trial): Promise<void>;
@@ -25,7 +25,7 @@ export function scenario(
   return { name, wires, cites, run, needs };
 }
 
-/** Why the scenario cannot be run on the target, if it cannot. */
+/** The reason why the scenario cannot run on the target, or undefined if it can. */
 export function missing({ needs }: Scenario, target: Target): string | undefined {
   for (const need of needs) {
     const why = lack(need, target);
@@ -37,15 +37,15 @@ export function missing({ needs }: Scenario, target: Target): string | undefined
 function lack(need: Need, target: Target): string | undefined {
   switch (need) {
     case "restart":
-      return target.restart === undefined ? "the target cannot be restarted from here" : undefined;
+      return target.restart === undefined ? "the suite cannot restart this target" : undefined;
     case "expired content":
-      return target.expireContent === undefined ? "content cannot be made to expire from here" : undefined;
+      return target.expireContent === undefined ? "the suite cannot make this target's content expire" : undefined;
     case "expired token":
-      return target.expireToken === undefined ? "no token can be made to expire from here" : undefined;
+      return target.expireToken === undefined ? "the suite cannot make a token of this target expire" : undefined;
     case "lan":
-      return target.lan === undefined ? "no address of it is named that other machines can reach (--lan)" : undefined;
+      return target.lan === undefined ? "needs an address that other machines can reach (--lan)" : undefined;
     case "time":
-      return target.passTime === undefined ? "it takes more than 30 seconds; --slow runs it" : undefined;
+      return target.passTime === undefined ? "takes more than 30 seconds; run it with --slow" : undefined;
     default:
       return target.lacks(need);
   }

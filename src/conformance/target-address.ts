@@ -1,4 +1,4 @@
-/** What is to be tried, as people write it: `http://HOST:PORT`, `unix:///PATH` or `stdio://COMMAND`; and where other machines reach it. */
+/** Parses target addresses: `http://HOST:PORT`, `unix:///PATH` or `stdio://COMMAND`, and `https://HOST:PORT` for `--lan`. */
 import { ReasonError } from "#protocol";
 import type { HttpPlace, TlsPlace } from "./drivers/http-client.ts";
 
@@ -14,11 +14,11 @@ export function parseTargetAddress(text: string): TargetAddress {
   const [, scheme, rest] = /^(http|unix|stdio):\/\/(.*)$/s.exec(text) ?? [];
   if (rest === undefined) throw refuse("write http://HOST:PORT, unix:///PATH or stdio://COMMAND");
   if (scheme === "stdio") {
-    if (rest.trim() === "") throw refuse("there is no command");
+    if (rest.trim() === "") throw refuse("name a command after stdio://");
     return { kind: "stdio", command: rest };
   }
   if (scheme === "unix") {
-    if (!rest.startsWith("/")) throw refuse("name the socket by its absolute path, after unix://");
+    if (!rest.startsWith("/")) throw refuse("write the absolute path of the socket after unix://");
     return { kind: "http", place: { kind: "unix", path: rest } };
   }
   const at = hostAndPort(rest);

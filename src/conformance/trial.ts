@@ -1,23 +1,23 @@
-/** One run of one scenario on one target: its connections, and what its checks came to. */
+/** One run of one scenario on one target: its connections and the results of its checks. */
 import type { Clock } from "#base";
 import type { Caller, Connection, Feed, Sighting, Target } from "./driver.ts";
 import type { RequirementId } from "./requirements.ts";
 
 export interface Trial {
   readonly target: Target;
-  /** A new client; hands are shaken. */
+  /** Connects a new client and completes its handshake. */
   connect(as?: Caller): Promise<Connection>;
-  /** A client that was made elsewhere: it is closed with the trial. */
+  /** Adopts a client that was made elsewhere, so that the trial closes it. */
   keep(connection: Connection): void;
-  /** A new session on it. */
+  /** Creates a session on the connection. */
   session(connection: Connection): Promise<string>;
-  /** Holds a fact against a requirement that the scenario cites. The first that does not hold ends the trial. */
+  /** Checks a fact for a requirement that the scenario cites. The first failed check ends the trial. */
   check(id: RequirementId, holds: boolean, otherwise: string): void;
-  /** Time goes by here. */
+  /** Waits. */
   pause(ms: number): Promise<void>;
 }
 
-/** The target has shown that it, or whoever calls, cannot do what the scenario needs. */
+/** Thrown when a run shows that the target or the caller cannot do what the scenario needs. */
 export class NotApplicable extends Error {
   override readonly name = "NotApplicable";
 }
@@ -33,7 +33,7 @@ export class CheckFailed extends Error {
 }
 
 export interface OpenTrial extends Trial {
-  /** Checks that held, by requirement. */
+  /** Requirements whose checks passed so far. */
   readonly held: ReadonlySet<RequirementId>;
   close(): Promise<void>;
 }
@@ -48,18 +48,18 @@ export function createTrial(target: Target, cites: readonly RequirementId[], clo
       const connection = await target.connect(as);
       open.push(connection);
       const { ok, reason } = await connection.handshake();
-      if (!ok) throw new Error(`the handshake of the ${as} was refused: ${reason}`);
+      if (!ok) throw new Error(`the server refused the handshake of the ${as}: ${reason}`);
       return connection;
     },
     keep: (connection) => void open.push(connection),
     async session(connection) {
       const { session, reason } = await connection.create();
-      if (session === undefined) throw new Error(`no session was made: ${reason}`);
+      if (session === undefined) throw new Error(`the server did not create a session: ${reason}`);
       return session;
     },
     pause: (ms) => clock.sleep(ms),
     check(id, holds, otherwise) {
-      if (!cites.includes(id)) throw new Error(`the scenario checks ${id} and does not cite it`);
+      if (!cites.includes(id)) throw new Error(`the scenario checks ${id} but does not cite it`);
       if (!holds) throw new CheckFailed(id, otherwise);
       held.add(id);
     },

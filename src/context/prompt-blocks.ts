@@ -2,11 +2,12 @@
  * The system prompt as a list of blocks, each with where it comes from and whether it is in force: what the request gets and
  * what `harness context` shows are the same list.
  */
-import type { BundleArtifact, Project } from "#artifacts";
+import type { BundleArtifact, ContextText, Project } from "#artifacts";
+import { defined } from "#base";
 import { UNTRUSTED_NOTICE } from "./untrusted.ts";
 
 export interface PromptBlock {
-  readonly kind: "identity" | "notice" | "builtin" | "plugin" | "harness" | "override" | "file";
+  readonly kind: "identity" | "notice" | "profile" | "builtin" | "plugin" | "harness" | "override" | "file" | "skills";
   readonly name: string;
   /** `file:line`, or `built-in`. */
   readonly source: string;
@@ -16,18 +17,31 @@ export interface PromptBlock {
   readonly active: boolean;
   /** The expression that decides, and what it gave: `True`, `False`, or an error. */
   readonly condition?: { readonly text: string; readonly result: string };
+  /** Why it is not in the prompt. */
+  readonly hidden?: string;
+  /** What people should know about it. */
+  readonly note?: string;
 }
 
 export type ConditionResult = { readonly holds: boolean } | { readonly error: string };
+
+/** What the prompt says in every folder. */
+export interface BasePrompt {
+  /** Who the agent is, for a project that says nothing else. */
+  readonly identity: string;
+  /** What the profile adds. */
+  readonly header?: { readonly text: string; readonly source: string };
+}
 
 export interface PromptSources {
   readonly project?: Project;
   /** Of a bundle that has one. */
   readonly condition?: (bundle: BundleArtifact) => ConditionResult;
   /** Files that the project adds to the prompt. */
-  readonly files: readonly { readonly path: string; readonly text: string }[];
-  /** The standing text, for a project that says nothing else. */
-  readonly standing: string;
+  readonly files: readonly ContextText[];
+  /** Names and descriptions of skills; empty or absent: none. */
+  readonly skills?: string;
+  readonly standing: BasePrompt;
   readonly workspace: string;
   readonly platform: string;
 }
@@ -49,12 +63,13 @@ export function promptBlocks({
   project,
   condition,
   files,
+  skills = "",
   standing,
   workspace,
   platform,
 }: PromptSources): PromptBlock[] {
   const identity = project?.identity;
-  const who = identity?.text.trim() || project?.config.context.systemPrompt?.trim() || standing;
+  const who = identity?.text.trim() || project?.config.context.systemPrompt?.trim() || standing.identity;
   const first: PromptBlock = {
     kind: "identity",
     name: "identity",
@@ -65,12 +80,24 @@ export function promptBlocks({
   };
   const rest = [
     ...(project?.bundles ?? []).map((bundle) => bundleBlock(bundle, condition)),
-    ...files.map(({ path, text }): PromptBlock => {
+    ...files.map(({ path, text, leftOut: hidden, note }): PromptBlock => {
       const shown = `Contents of ${path}:\n\n${text}`;
-      return { kind: "file", name: path, source: path, priority: FILE_PRIORITY, text: shown, active: true };
+      const block = { kind: "file", name: path, source: path, priority: FILE_PRIORITY } as const;
+      return { ...block, text: shown, active: hidden === undefined, ...defined({ hidden, note }) };
     }),
+    ...(skills === "" ? [] : [skillBlock(skills)]),
   ];
-  return [first, NOTICE_BLOCK, ...rest.toSorted((a, b) => a.priority - b.priority)];
+  return [first, NOTICE_BLOCK, ...headerBlocks(standing), ...rest.toSorted((a, b) => a.priority - b.priority)];
+}
+
+function headerBlocks({ header }: BasePrompt): readonly PromptBlock[] {
+  if (header === undefined) return [];
+  return [{ kind: "profile", name: "profile", priority: 0, active: true, ...header }];
+}
+
+function skillBlock(skills: string): PromptBlock {
+  const text = `Skills, to be read with the tool skill:\n\n${skills}`;
+  return { kind: "skills", name: "skills", source: "SKILL.md files", priority: FILE_PRIORITY, text, active: true };
 }
 
 function bundleBlock(bundle: BundleArtifact, condition: PromptSources["condition"]): PromptBlock {

@@ -1,6 +1,6 @@
 /** Request middleware: what tools gave back is shown to the model between delimiters, as data. */
 import type { RequestMiddleware } from "#engine";
-import type { Message, SessionId, ToolResultBlock } from "#protocol";
+import type { ContextBlock, Message, SessionId, TextBlock, ToolResultBlock } from "#protocol";
 import { delimit, withoutDelimiters } from "./delimiters.ts";
 
 type UserBlock = Extract<Message, { role: "user" }>["content"][number];
@@ -19,7 +19,7 @@ export function createUntrusted(): RequestMiddleware {
     if (known !== undefined) return known;
     const made =
       block.type === "text"
-        ? { ...block, text: withoutDelimiters(block.text) }
+        ? markText(block, session)
         : markResult(block, session, names.get(block.tool_use_id) ?? "tool");
     marked.set(block, made);
     return made;
@@ -37,6 +37,14 @@ export function createUntrusted(): RequestMiddleware {
     });
     return next({ ...call, request: { ...request, messages } });
   };
+}
+
+/** What a person wrote is theirs; what came with it from a file, a command or a hook is not. */
+function markText(block: TextBlock & Partial<ContextBlock>, session: SessionId): TextBlock {
+  const { type, text, from } = block;
+  if (from === undefined) return { type, text: withoutDelimiters(text) };
+  // With the text itself in it: whoever writes the text may know everything else.
+  return { type, text: delimit(text, { about: [session, from, text], from }) };
 }
 
 function markResult(block: ToolResultBlock, session: SessionId, name: string): ToolResultBlock {

@@ -97,7 +97,7 @@ async function attachBy(
 
 /** One walk through the log for one client. */
 function replayOf(store: SessionStore, id: SessionId, { onEvent, ready, replayed }: Client): ReplayOptions {
-  if (onEvent === undefined) throw new ReasonError("InvalidCommand", { detail: "this client takes no events" });
+  if (onEvent === undefined) throw new ReasonError("InvalidCommand", { detail: "this client does not receive events" });
   return { read: (page) => store.read(id, page), onEvent, ready, replayed: replayed?.() };
 }
 

@@ -1,6 +1,6 @@
 /** A client as the control knows it: who it is, how it is told, and what it gets back for a command. */
 import type { InputToken, TurnSummary } from "#engine";
-import type { ClientId, ClientTransport, CommandKind, CommandOf, Event, ReplyOf } from "#protocol";
+import type { ClientId, ClientTransport, CommandKind, CommandOf, Event, ReplyOf, SessionId } from "#protocol";
 
 export interface ClientOptions {
   readonly identityClass: "human" | "agent";
@@ -20,6 +20,11 @@ export interface ClientOptions {
   readonly id?: ClientId;
   /** What it may do rests on it: an input that has to wait begins only while it holds. */
   readonly token?: InputToken;
+  /**
+   * Throws TokenScope. Asked by a command that does more than its kind says: a slash command that reads or opens other sessions.
+   * Absent: the client may do everything.
+   */
+  readonly allow?: (kind: CommandKind, session?: SessionId) => void;
 }
 
 /** What the sender gets back in this process; what is on the wire is `ReplyOf`. */

@@ -35,7 +35,7 @@ type InputContent = CommandOf<"SendInput">["content"];
 /** A model that is sent nothing answers nothing, and some vendors refuse the whole conversation from then on. */
 function refuseBlank(content: InputContent): void {
   if (content.some((block) => block.type !== "text" || block.text.trim() !== "")) return;
-  throw new ReasonError("InvalidCommand", { detail: "the input is empty or blank; say what is to be done" });
+  throw new ReasonError("InvalidCommand", { detail: "the input is empty or blank; say what the agent should do" });
 }
 
 /** What a failed write says may name paths and programs of the user: it passes the redactor as every event does. */
@@ -186,6 +186,10 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
     UndoTurn: restore,
     UndoCall: restore,
     Redo: restore,
+    async RunSlashCommand({ id, identityClass, allow = () => undefined }, { session, namespace, name, args }) {
+      const { slash } = find(session).live;
+      return { result: await slash.run({ namespace, name }, args, { session, client: id, identityClass, allow }) };
+    },
     async CustomCommand(client, command) {
       find(command.session);
       const handler = desk.customHandlers.get(command.namespace);

@@ -30,6 +30,7 @@ function rig(
     clock,
     ids,
     store,
+    profile: "default",
     customHandlers: new Map(),
     async open() {
       const engine = createPlainSession({
@@ -113,12 +114,12 @@ describe("control", () => {
     expect(JSON.stringify(payload)).not.toContain("s3cret");
   });
 
-  test("a session with a profile that there is not is not opened", async () => {
+  test("a session with another profile than that of the program is not opened", async () => {
     const { connect, control } = rig();
     const { client } = connect();
     await expect(client.submit({ kind: "CreateSession", profile: "fast" })).rejects.toMatchObject({
       reason: "InvalidCommand",
-      message: expect.stringContaining("there is no profile 'fast'"),
+      message: expect.stringContaining("with the profile 'default', not 'fast'"),
     });
     expect(control.sessions()).toEqual([]);
     await client.submit({ kind: "CreateSession", profile: "default" });

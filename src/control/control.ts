@@ -3,7 +3,7 @@
  * faces know this and nothing below it; the engine below knows clients only by their id.
  */
 import { type Clock, defined } from "#base";
-import type { Approver, CustomHandler, EngineSession, SessionStore, TurnSummary } from "#engine";
+import type { Approver, CustomHandler, EngineSession, SessionStore, SlashRegistry, TurnSummary } from "#engine";
 import {
   type ClientId,
   type CommandKind,
@@ -29,9 +29,6 @@ import type { SharedSession } from "./shared-session.ts";
 /** How long a permission request waits when somebody is there to answer it. */
 export const PERMISSION_TIMEOUT_MS = 60_000;
 
-/** The presets that a session can be opened with. */
-const PROFILES: readonly string[] = ["default"];
-
 export interface ControlOptions {
   readonly clock: Clock;
   readonly ids: IdMint;
@@ -41,6 +38,8 @@ export interface ControlOptions {
    * taken, before it is read.
    */
   readonly open: (command: CommandOf<"CreateSession">, approver: Approver, onTaken: () => void) => Promise<LiveSession>;
+  /** The name of the one that its sessions use. */
+  readonly profile: string;
   readonly customHandlers: ReadonlyMap<string, CustomHandler>;
   readonly permissionTimeoutMs?: number;
   /** Clients come and go: a question waits its time also when nobody is there yet. Default: it is denied at once then. */
@@ -62,6 +61,8 @@ export interface Control {
   prepare(id: SessionId): Promise<void>;
   /** Open sessions, for plugins that publish on them. */
   session(id: SessionId): EngineSession | undefined;
+  /** What people can type in an open session. */
+  slash(id: SessionId): SlashRegistry | undefined;
   /**
    * A session that no client opened: a delegate of `parent`. Clients can attach to it, and its questions go to whoever may answer
    * those of its ancestors as well. Nobody but its parent sends it input.
@@ -98,8 +99,8 @@ export function createControl(options: ControlOptions): Control {
   async function create(client: Client, command: CommandOf<"CreateSession">): Promise<Reply<"CreateSession">> {
     refuseWhileDraining();
     const { resume, context = {}, profile } = command;
-    if (profile !== undefined && !PROFILES.includes(profile)) {
-      const detail = `there is no profile '${profile.slice(0, 100)}'; there is ${PROFILES.join(", ")}`;
+    if (profile !== undefined && profile !== options.profile) {
+      const detail = `this program runs with the profile '${options.profile}', not '${profile.slice(0, 100)}'; start one with --profile, or leave out the profile`;
       throw new ReasonError("InvalidCommand", { detail });
     }
     if (Object.keys(context).length > 0) requireHuman(client, SET_CONTEXT_DEED);
@@ -232,8 +233,7 @@ export function createControl(options: ControlOptions): Control {
   }
 
   const handlers = createCommandHandlers({
-    clock,
-    customHandlers: options.customHandlers,
+    ...options,
     find,
     refuseWhileDraining,
     create,
@@ -278,6 +278,7 @@ export function createControl(options: ControlOptions): Control {
       };
     },
     session: (id) => sessions.get(id)?.live.engine,
+    slash: (id) => sessions.get(id)?.live.slash,
     sessions: () => [...sessions.values()].map(stateOf),
     async drain() {
       isDraining = true;

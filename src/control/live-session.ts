@@ -1,11 +1,13 @@
 /** What control needs of a session that is open: its engine, and what the composition root can do with it. */
-import type { EngineSession } from "#engine";
+import type { EngineSession, SlashRegistry } from "#engine";
 import type { ClientId, CommandOf, ReplyOf } from "#protocol";
 
 export type RestoreCommand = CommandOf<"UndoTurn"> | CommandOf<"UndoCall"> | CommandOf<"Redo">;
 
 export interface LiveSession {
   readonly engine: EngineSession;
+  /** What people can type in it. */
+  readonly slash: SlashRegistry;
   /** Publishes the first event, once somebody is attached to see it, and takes up what an earlier run left behind. */
   begin(): Promise<void>;
   /** The session is about to end. */

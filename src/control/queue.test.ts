@@ -25,6 +25,7 @@ function program(store: ReturnType<typeof createFakeStore>, responses: FakeRespo
     clock,
     ids,
     store: { ...store, update: async () => undefined },
+    profile: "default",
     customHandlers: new Map(),
     async open(command) {
       const log = store.log(id);
@@ -109,7 +110,7 @@ describe("a queued input", () => {
     const told = seen.flatMap((event) => (/^Input|^TurnStarted/.test(event.kind) ? [event.payload] : []));
     expect(told).toMatchObject([
       { by: remote.id, allowed_by: allowed },
-      { by: remote.id, queued: 1, reason: "TokenInvalid", message: expect.stringContaining("knows no tokens") },
+      { by: remote.id, queued: 1, reason: "TokenInvalid", message: expect.stringContaining("does not use tokens") },
       { by: client.id },
       { content: [{ text: "second" }] },
     ]);

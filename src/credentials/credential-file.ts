@@ -64,7 +64,7 @@ export function readCredentialFile(path: string): CredentialFile | undefined {
     const info = fstatSync(file);
     const { mode, size } = info;
     // A pipe would be waited for, a device read without an end.
-    if (!info.isFile()) throw damaged(path, "it is no file");
+    if (!info.isFile()) throw damaged(path, "it is not a regular file");
     if (process.platform !== "win32" && (mode & WIDER) !== 0) {
       const shown = (mode & 0o777).toString(8).padStart(4, "0");
       const remedy = `If nobody has changed it, run: chmod 600 ${path}`;
@@ -143,7 +143,7 @@ function parse(path: string, text: string): CredentialFile {
 }
 
 function parseEntry(path: string, raw: unknown): CredentialEntry {
-  if (!isRecord(raw)) throw damaged(path, "an entry is no table");
+  if (!isRecord(raw)) throw damaged(path, "an entry is not a table");
   const { provider, name, hosts, created, fingerprint, place, sealed } = raw;
   const isSound =
     isName(provider) &&

@@ -3,20 +3,27 @@
  * What the engine gets is a name, never a key.
  */
 
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type Clock, createKnownSecrets, defined } from "#base";
 import type { CredentialPort, CredentialRef, CredentialRoute, CredentialWish } from "#engine";
 import { type Reason, ReasonError, reasonText } from "#protocol";
 import { CREDENTIAL_FILE } from "./credential-file.ts";
-import { type CredentialInfo, createCredentialStore } from "./credential-store.ts";
+import { type CredentialInfo, type CredentialStore, createCredentialStore } from "./credential-store.ts";
 import type { EnvironmentKeys } from "./environment-keys.ts";
 import { HELPER_HEADERS } from "./helper-frames.ts";
 import { createHelperSupervisor, type HelperStatus, type SupervisorOptions } from "./helper-supervisor.ts";
+import { type LoginResult, type LoginWish, loginThroughHelper } from "./login.ts";
+import { LOGIN_PROVIDER } from "./login-record.ts";
 
 /** The port, held by the helper: starts it with the first key that is needed. */
 export interface HelperCredentials extends CredentialPort {
   /** Begins to start the helper. Throws CredentialStoreFailed when the file of stored ones cannot be used. */
   find(wish: CredentialWish): CredentialRef | undefined;
+  /** Logs in at an MCP server, in the helper. Rejects with a ReasonError, and leaves nothing behind then. */
+  login(wish: LoginWish): Promise<LoginResult>;
+  /** Deletes what a login has left; false when there is none. */
+  logout(server: string): Promise<boolean>;
   /** Told each time that the helper has died. */
   onCrash(listener: (status: HelperStatus) => void): void;
   /**
@@ -71,8 +78,10 @@ export function createHelperCredentials(options: HelperCredentialsOptions): Help
     }
   }
 
+  const store = (): CredentialStore =>
+    createCredentialStore({ directory: options.directory(), clock, key: options.storeKey });
   const list = (): readonly CredentialInfo[] => {
-    stored ??= createCredentialStore({ directory: options.directory(), clock, key: options.storeKey }).list();
+    stored ??= store().list();
     return stored;
   };
 
@@ -91,6 +100,41 @@ export function createHelperCredentials(options: HelperCredentialsOptions): Help
     if (state === "failed") return new ReasonError("CredentialHelperFailed", { detail });
     const untold = supervisor.untold();
     return untold === undefined ? undefined : new ReasonError("CredentialStoreFailed", { detail: untold });
+  }
+
+  /** Read each time: another process may have logged in or out. Where there is no place for a file, nobody has. */
+  function storedLogin(name: string, url: string): string | undefined {
+    const { origin } = new URL(url);
+    const isIt = (entry: CredentialInfo): boolean => entry.provider === LOGIN_PROVIDER && entry.name === name;
+    try {
+      const logins = store().list();
+      return logins.find((entry) => isIt(entry) && entry.hosts[0] === origin)?.created;
+    } catch (error) {
+      if (error instanceof ReasonError && error.reason === "CredentialStoreFailed") throw error;
+      return undefined;
+    }
+  }
+
+  async function route(id: string, url: URL): Promise<CredentialRoute> {
+    const way = await supervisor.route(id);
+    switch (way.type) {
+      case "ready":
+        return {
+          type: "socket",
+          socketPath: way.socketPath,
+          headers: {
+            [HELPER_HEADERS.pass]: way.pass,
+            [HELPER_HEADERS.credential]: id,
+            [HELPER_HEADERS.url]: url.href,
+          },
+        };
+      case "refused":
+        return way.problem === "wrong-key"
+          ? refused("KeyInvalid", way.detail)
+          : refused("CredentialStoreFailed", way.detail);
+      case "failed":
+        return refused("CredentialHelperFailed", way.detail);
+    }
   }
 
   function fromEnvironment({ variables, auth, hosts }: CredentialWish): CredentialRef | undefined {
@@ -117,6 +161,23 @@ export function createHelperCredentials(options: HelperCredentialsOptions): Help
   }
 
   return {
+    login: (wish) => loginThroughHelper(wish, { handOver, has: keys.has, bind: supervisor.bind, route }),
+    logout: async (name) => (await store().remove({ provider: LOGIN_PROVIDER, name })).removed,
+    reach({ name, url, headers, mayBePrivate, usesLogin }) {
+      const variables = Object.values(headers).map(({ variable }) => variable);
+      const missing = variables.find((variable) => !keys.has(variable));
+      if (missing !== undefined) return { missing };
+      handOver(variables);
+      const secretHeaders = Object.entries(headers).map(([header, { variable, prefix }]) => {
+        return [header, { secret: variable, prefix }] as const;
+      });
+      const login = usesLogin ? storedLogin(name, url) : undefined;
+      const remote = { name, url, mayBePrivate, headers: Object.fromEntries(secretHeaders), ...defined({ login }) };
+      const id = `mcp ${JSON.stringify(remote)}`;
+      supervisor.bind({ type: "remote", id: idOf(id), ...remote });
+      found.add(idOf(id));
+      return { id: idOf(id), source: `the MCP server ${name}`, hosts: [new URL(url).origin] };
+    },
     howToBring: (provider) => `store one with harness creds add ${provider}`,
     holds: ({ provider, variables }) =>
       variables.some((name) => keys.has(name)) || list().some((entry) => entry.provider === provider),
@@ -142,27 +203,7 @@ export function createHelperCredentials(options: HelperCredentialsOptions): Help
       return route.type === "ready" ? undefined : route.detail;
     },
 
-    async route({ id }, url) {
-      const route = await supervisor.route(id);
-      switch (route.type) {
-        case "ready":
-          return {
-            type: "socket",
-            socketPath: route.socketPath,
-            headers: {
-              [HELPER_HEADERS.pass]: route.pass,
-              [HELPER_HEADERS.credential]: id,
-              [HELPER_HEADERS.url]: url.href,
-            },
-          };
-        case "refused":
-          return route.problem === "wrong-key"
-            ? refused("KeyInvalid", route.detail)
-            : refused("CredentialStoreFailed", route.detail);
-        case "failed":
-          return refused("CredentialHelperFailed", route.detail);
-      }
-    },
+    route: ({ id }, url) => route(id, url),
     prepare(variables) {
       if (!variables.some((name) => keys.has(name))) return;
       handOver();
@@ -172,6 +213,11 @@ export function createHelperCredentials(options: HelperCredentialsOptions): Help
     status: () => supervisor.status(),
     close: () => supervisor.close(),
   };
+}
+
+/** Goes into a header, so it must be short and plain. */
+function idOf(what: string): string {
+  return `mcp-${createHash("sha256").update(what).digest("hex").slice(0, 32)}`;
 }
 
 function refused(reason: Reason, detail: string): CredentialRoute {

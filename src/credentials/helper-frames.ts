@@ -35,7 +35,41 @@ export type HelperCommand =
       readonly from:
         | { readonly secret: string; readonly hosts: readonly string[] }
         | { readonly provider: string; readonly name: string };
+    }
+  | {
+      /** An MCP server on the network: requests go to its origin alone. */
+      readonly type: "remote";
+      readonly id: string;
+      readonly name: string;
+      readonly url: string;
+      readonly headers: Readonly<Record<string, SecretHeader>>;
+      readonly mayBePrivate: boolean;
+      /** Which stored login its requests use, by the time it was made. Absent: none. */
+      readonly login?: string;
+    }
+  | {
+      /** A login at an MCP server; the request with this id starts it. */
+      readonly type: "login";
+      readonly id: string;
+      readonly name: string;
+      readonly url: string;
+      readonly kind: "http" | "sse";
+      /** As they are written in the user's entry. */
+      readonly headers: Readonly<Record<string, string>>;
+      readonly mayBePrivate: boolean;
+      readonly clientId?: string;
+      /** A secret that was handed over. */
+      readonly clientSecret?: string;
+      readonly clientMetadataUrl?: string;
+      readonly callbackPort?: number;
+      readonly scopes?: readonly string[];
     };
+
+/** A secret that was handed over, as the value of a header. */
+export interface SecretHeader {
+  readonly secret: string;
+  readonly prefix: string;
+}
 
 export type HelperAnswer =
   | { readonly type: "ready"; readonly socket: string }

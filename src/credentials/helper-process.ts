@@ -9,7 +9,10 @@ import { openBox, sealBox } from "#base/sealed-box";
 import { fingerprintSecret } from "#base/secret-fingerprint";
 import { CredentialFileError, openSecret, readCredentialFile } from "./credential-file.ts";
 import { createFrameReader, HEARTBEAT, HEARTBEAT_MS, type HelperAnswer, type HelperCommand } from "./helper-frames.ts";
-import { createForwarder, type HeldCredential } from "./helper-server.ts";
+import { createForwarder, type HeldCredential, type RemoteHandler } from "./helper-server.ts";
+import { LOGIN_PROVIDER, parseLoginRecord, secretsOf } from "./login-record.ts";
+import type { LoginStore } from "./login-store.ts";
+import type { LoginTokens } from "./login-tokens.ts";
 
 const SOCKET_NAME = "s";
 const RECOVERY_NAME = "kept";
@@ -17,18 +20,22 @@ const RECOVERY_LABEL = "credential helper";
 const SOCKET_MODE = 0o600;
 
 type Bind = Extract<HelperCommand, { type: "bind" }>;
+type Remote = Extract<HelperCommand, { type: "remote" }>;
+type Login = Extract<HelperCommand, { type: "login" }>;
 type Hello = Extract<HelperCommand, { type: "hello" }>;
 
 /** Takes over the process; resolves never. */
 export function runCredentialHelper(): void {
   keepOutOfCoreDumps();
   const credentials = new Map<string, HeldCredential>();
+  const remotes = new Map<string, RemoteHandler>();
   let secrets = new Map<string, Buffer>();
   let store: { readonly path: string; readonly key: Buffer } | undefined;
   let recoveryKey: Buffer | undefined;
   let folder: string | undefined;
   let isKeeping = false;
   const toldOf = new WeakSet<Buffer>();
+  let loginTokens: Promise<LoginTokens> | undefined;
 
   const say = (answer: HelperAnswer): void => void process.stdout.write(`${JSON.stringify(answer)}\n`);
   const end = (code: number): never => {
@@ -46,7 +53,9 @@ export function runCredentialHelper(): void {
     rmSync(socket, { force: true }); // of a helper that died
     // An import would load all that the module could be asked for, which takes as long as the rest of the start.
     const { createServer } = process.getBuiltinModule("node:http");
-    const server = createServer(createForwarder({ pass, proxy, credential: (id) => credentials.get(id) }));
+    const server = createServer(
+      createForwarder({ pass, proxy, credential: (id) => credentials.get(id), remote: (id) => remotes.get(id) }),
+    );
     // How long an answer may take is the engine's business; it goes away when it has waited enough.
     server.requestTimeout = 0;
     server.keepAliveTimeout = 0;
@@ -71,10 +80,13 @@ export function runCredentialHelper(): void {
   async function secretOf({ from }: Bind): Promise<Omit<HeldCredential, "auth">> {
     if ("secret" in from) {
       const secret = secrets.get(from.secret);
-      if (secret === undefined) throw new CredentialFileError("unreadable", "the key was lost with the helper before");
+      if (secret === undefined)
+        throw new CredentialFileError("unreadable", "the key was lost when the previous helper ended");
       return { secret, hosts: from.hosts.filter((host) => boundHost(host) === host) };
     }
     if (store === undefined) throw new CredentialFileError("unreadable", "the credential file was not opened");
+    if (from.provider === LOGIN_PROVIDER)
+      throw new CredentialFileError("unreadable", "a login is not a key of a model");
     const file = readCredentialFile(store.path);
     const entry = file?.entries.find(({ provider, name }) => provider === from.provider && name === from.name);
     if (file === undefined || entry === undefined) {
@@ -107,7 +119,12 @@ export function runCredentialHelper(): void {
     orSay(() => {
       const file = readCredentialFile(path);
       for (const entry of file?.entries ?? []) {
-        if (file !== undefined && entry.place === "file") orSay(() => tell(openSecret(file, key, entry)));
+        if (file === undefined || entry.place !== "file") continue;
+        orSay(() => {
+          const secret = openSecret(file, key, entry);
+          const record = entry.provider === LOGIN_PROVIDER ? parseLoginRecord(secret) : undefined;
+          for (const one of record === undefined ? [secret] : secretsOf(record)) tell(one);
+        });
       }
     });
   }
@@ -126,6 +143,50 @@ export function runCredentialHelper(): void {
       const problem = error instanceof CredentialFileError ? error.problem : "unreadable";
       say({ type: "refused", id, problem, detail: error instanceof Error ? error.message : String(error) });
     }
+  }
+
+  function reach(remote: Remote): void {
+    const { id } = remote;
+    const held = new Map<string, Buffer>();
+    for (const { secret } of Object.values(remote.headers)) {
+      const found = secrets.get(secret);
+      if (found === undefined) {
+        say({ type: "refused", id, problem: "unreadable", detail: "the key was lost when the previous helper ended" });
+        return;
+      }
+      held.set(secret, found);
+    }
+    // Loaded for whoever has such a server, when it is first asked.
+    remotes.set(id, (request, response, url) => {
+      void import("./helper-remote.ts").then(({ forwardRemote }) =>
+        forwardRemote(request, response, url, { remote, secrets: held, tokens }),
+      );
+    });
+    say({ type: "bound", id });
+  }
+
+  /** One for all servers: those of two sessions refresh together. */
+  function tokens(): Promise<LoginTokens> {
+    loginTokens ??= Promise.all([import("./login-tokens.ts"), loginStore()]).then(([{ createLoginTokens }, logins]) =>
+      createLoginTokens(logins, tell),
+    );
+    return loginTokens;
+  }
+
+  async function loginStore(): Promise<LoginStore> {
+    const { createLoginStore } = await import("./login-store.ts");
+    if (store === undefined) throw new CredentialFileError("unreadable", "the credential file was not opened");
+    return createLoginStore(store);
+  }
+
+  function prepareLogin(command: Login): void {
+    remotes.set(command.id, (request, response) => {
+      const clientSecret = secrets.get(command.clientSecret ?? "")?.toString("utf8");
+      void import("./helper-login.ts").then(({ answerLogin }) =>
+        answerLogin(request, response, { command, store: loginStore, clientSecret, tell }),
+      );
+    });
+    say({ type: "bound", id: command.id });
   }
 
   function take(command: HelperCommand, body: Buffer): void {
@@ -155,6 +216,12 @@ export function runCredentialHelper(): void {
         break;
       case "bind":
         void bind(command);
+        break;
+      case "remote":
+        reach(command);
+        break;
+      case "login":
+        prepareLogin(command);
         break;
     }
   }

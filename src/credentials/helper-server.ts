@@ -4,7 +4,7 @@
  */
 import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { isBoundTo } from "#base/bound-hosts";
-import { createConcealer } from "#base/concealer";
+import { type Concealer, createConcealer } from "#base/concealer";
 import { CONNECTION_HEADERS } from "#world/connection-headers";
 import { createModelConnections } from "#world/model-connections";
 import { type AuthScheme, HELPER_HEADERS } from "./helper-frames.ts";
@@ -21,10 +21,14 @@ const OWN_HEADERS = new Set([...CONNECTION_HEADERS, "accept-encoding"]);
 /** What says who asks is said here and nowhere else; the host would say where the request goes. */
 const AUTH_HEADERS = new Set(["api-key", "authorization", "cookie", "proxy-authorization", "x-api-key"]);
 
+export type RemoteHandler = (request: IncomingMessage, response: ServerResponse, url: URL) => void;
+
 export function createForwarder(options: {
   readonly pass: string;
   readonly proxy: Readonly<Record<string, string>>;
   readonly credential: (id: string) => HeldCredential | undefined;
+  /** Who answers requests to an MCP server. */
+  readonly remote: (id: string) => RemoteHandler | undefined;
 }): (request: IncomingMessage, response: ServerResponse) => void {
   const pass = Buffer.from(options.pass);
   const connections = createModelConnections(options.proxy);
@@ -37,10 +41,13 @@ export function createForwarder(options: {
       request.resume();
     };
     if (!isPass(pass, headers[HELPER_HEADERS.pass])) return refuse("NotTheEngine");
-    const credential = options.credential(text(headers[HELPER_HEADERS.credential]));
-    if (credential === undefined) return refuse("UnknownCredential");
+    const id = text(headers[HELPER_HEADERS.credential]);
     const url = URL.parse(text(headers[HELPER_HEADERS.url]));
     if (url === null) return refuse("NotAnAddress");
+    const remote = options.remote(id);
+    if (remote !== undefined) return remote(request, response, url);
+    const credential = options.credential(id);
+    if (credential === undefined) return refuse("UnknownCredential");
     if (!isBoundTo(credential.hosts, url)) return refuse("HostNotBound", credential.hosts.join(", "));
     const given = Object.keys(headers).find((name) => AUTH_HEADERS.has(name));
     if (given !== undefined) return refuse("AuthHeaderGiven", given);
@@ -64,7 +71,7 @@ function forward(
     const { request: send } = process.getBuiltinModule(url.protocol === "https:" ? "node:https" : "node:http");
     const headers = { ...passedOn(request.headers), ...authHeader(credential), "accept-encoding": "identity" };
     outgoing = send(url, { method: request.method, headers, agent }, (incoming) => {
-      answer(incoming, response, credential.secret);
+      answer(incoming, response, [credential.secret]);
     });
   } catch {
     failed("UNSENDABLE"); // its own message could repeat a header
@@ -81,17 +88,18 @@ function forward(
   request.pipe(outgoing);
 }
 
-function answer(incoming: IncomingMessage, response: ServerResponse, secret: Buffer): void {
-  const concealer = createConcealer(secret);
+/** Streams the answer to whoever asked, without the secrets. */
+export function answer(incoming: IncomingMessage, response: ServerResponse, secrets: readonly Buffer[]): void {
+  const concealer = concealAll(secrets);
   response.writeHead(incoming.statusCode ?? 502, {
-    ...answeredHeaders(incoming.headers, secret),
+    ...answeredHeaders(incoming.headers, secrets),
     trailer: HELPER_HEADERS.cut,
   });
   response.flushHeaders();
   let isWhole = false;
   incoming.on("data", (chunk: Buffer) => {
     const clean = concealer.write(chunk);
-    if (clean.length > 0 && !response.write(clean)) {
+    if (clean.length > 0 && !response.write(clean) && !incoming.isPaused()) {
       incoming.pause();
       response.once("drain", () => incoming.resume());
     }
@@ -108,7 +116,15 @@ function answer(incoming: IncomingMessage, response: ServerResponse, secret: Buf
   });
 }
 
-function passedOn(headers: IncomingHttpHeaders): Record<string, string | readonly string[]> {
+function concealAll(secrets: readonly Buffer[]): Concealer {
+  const all = secrets.map((secret) => createConcealer(secret));
+  return {
+    write: (chunk) => all.reduce((clean, one) => one.write(clean), chunk),
+    end: () => all.reduce((clean, one) => Buffer.concat([one.write(clean), one.end()]), Buffer.alloc(0)),
+  };
+}
+
+export function passedOn(headers: IncomingHttpHeaders): Record<string, string | readonly string[]> {
   const kept: Record<string, string | readonly string[]> = {};
   for (const [name, value] of Object.entries(headers)) {
     const isOurs = name === "host" || OWN_HEADERS.has(name) || name.startsWith(HELPER_HEADERS.prefix);
@@ -122,13 +138,14 @@ function authHeader({ auth, secret }: HeldCredential): Record<string, string> {
   return auth === "bearer" ? { authorization: `Bearer ${key}` } : { "x-api-key": key };
 }
 
-function answeredHeaders(headers: IncomingHttpHeaders, secret: Buffer): Record<string, string | string[]> {
+function answeredHeaders(headers: IncomingHttpHeaders, secrets: readonly Buffer[]): Record<string, string | string[]> {
   const kept: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(headers)) {
     const isOurs = OWN_HEADERS.has(name) || name.startsWith(HELPER_HEADERS.prefix);
     // The length changes where a key is taken out; cookies of a vendor are nobody's business.
     if (isOurs || value === undefined || name === "content-length" || name === "set-cookie") continue;
-    if (!Buffer.from(String(value), "latin1").includes(secret)) kept[name] = value;
+    const bytes = Buffer.from(String(value), "latin1");
+    if (!secrets.some((secret) => bytes.includes(secret))) kept[name] = value;
   }
   return kept;
 }

@@ -32,7 +32,7 @@ export interface HelperStatus {
   readonly detail?: string;
 }
 
-export type Bind = Extract<HelperCommand, { type: "bind" }>;
+export type Bind = Extract<HelperCommand, { type: "bind" | "remote" | "login" }>;
 
 /** How a request reaches the helper, or why it does not. */
 export type HelperRoute =
@@ -147,7 +147,7 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
   function sendBind(generation: Generation, bind: Bind): void {
     const answer = createDeferred<HelperAnswer>();
     generation.bound.set(bind.id, answer);
-    const problem = "provider" in bind.from ? sendStore(generation) : undefined;
+    const problem = usesStoredSecret(bind) ? sendStore(generation) : undefined;
     if (problem === undefined) send(generation, bind);
     else answer.resolve({ type: "refused", id: bind.id, problem: "wrong-key", detail: problem });
   }
@@ -326,6 +326,11 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
       removeFolder();
     },
   };
+}
+
+function usesStoredSecret(bind: Bind): boolean {
+  if (bind.type === "bind") return "provider" in bind.from;
+  return bind.type === "login" || bind.login !== undefined;
 }
 
 /** False where the system does not tell. */

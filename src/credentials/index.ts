@@ -10,3 +10,5 @@ export {
 export { createHelperCredentials, type HelperCredentials } from "./credentials.ts";
 export { createEnvironmentKeys, type EnvironmentKeys, environmentBlock } from "./environment-keys.ts";
 export { createKeychain } from "./keychain.ts";
+export type { LoginResult } from "./login.ts";
+export { LOGIN_PROVIDER } from "./login-record.ts";

@@ -111,7 +111,7 @@ describe("an address that other machines can reach", () => {
   });
 
   test.each([
-    ["nothing", [], "other machines could reach that"],
+    ["nothing", [], "is reachable from other machines"],
     ["no token", tls, "--auth-token-file"],
     ["no certificate", token, "--tls-cert"],
     ["no key", [...token, "--tls-cert", "cert.pem"], "--tls-key"],
@@ -292,7 +292,7 @@ describe("a notification", () => {
     expect(channel.isThere()).toBe(true);
     expect(await channel.show("012345", someClaims(), 0)).toBe(true);
     expect(readFileSync(join(cli.workspace, "shown.txt"), "utf8")).toMatch(
-      /^A program requests a token\|Code 012345\. tok_.*agent, SendInput, CancelTurn in sess_/,
+      /^A program is requesting a token\|Code 012345\. tok_.*agent, SendInput, CancelTurn in sess_/,
     );
   });
 

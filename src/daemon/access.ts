@@ -182,7 +182,7 @@ function tlsFor(
     if (tlsCert === undefined && tlsKey === undefined) return undefined;
     throw usage("--tls-cert and --tls-key are for addresses that other machines can reach");
   }
-  const where = `${addressText(reachable)}: other machines could reach that`;
+  const where = `${addressText(reachable)} is reachable from other machines`;
   if (tlsCert === undefined || tlsKey === undefined || claims === undefined) {
     throw usage(`${where}. It needs --tls-cert, --tls-key and --auth-token-file with a token for named sessions`);
   }
@@ -211,7 +211,7 @@ function terminalChannel(terminal: ProgramPorts["terminal"]): ConfirmationChanne
     isThere: () => terminal.interactive,
     async show(code, claims) {
       terminal.err(
-        `A program requests a token. ${describeClaims(claims)}\nTo allow it, give it the code ${code} within a minute.\n`,
+        `A program is requesting a token. ${describeClaims(claims)}\nTo allow it, give it the code ${code} within a minute.\n`,
       );
       return true;
     },

@@ -59,7 +59,7 @@ export function createDesktopChannel({ env, cwd, processes, notifier }: DesktopC
         const { code: exit } = await (processes ?? createProcesses({ root: cwd, env })).run(
           {
             file: found.file,
-            args: found.args("A program requests a token", text),
+            args: found.args("A program is requesting a token", text),
             env: Object.fromEntries(session) as Record<string, string>,
             timeoutMs: TIMEOUT_MS,
           },

@@ -61,18 +61,18 @@ export function createDuties({ ports, harness, settings, log, store, onReplaced 
 
   function tellSkipped(session: string, why: unknown): void {
     if (why instanceof ReasonError && why.reason === "SessionBusy") {
-      daemon.info("waiting inputs are left to the process that has their session", { session });
+      daemon.info("queued inputs are left to the process that has their session open", { session });
       return;
     }
     void ports.outward
       .describe(why)
-      .then((problem) => daemon.warn("a session with waiting inputs cannot be opened", { session, problem }));
+      .then((problem) => daemon.warn("a session with queued inputs cannot be opened", { session, problem }));
   }
 
   holdProgramFiles({ entry: ports.programFile, clock, onReplaced }).then((held) => {
     files = held;
     if (stopped.signal.aborted) held.stop();
-  }, tellFailure("the files of the program cannot be held"));
+  }, tellFailure("the files of the program cannot be kept open"));
 
   return {
     retention: () => retention?.state() ?? (store === "sqlite" ? { state: "not run" } : undefined),
@@ -82,15 +82,15 @@ export function createDuties({ ports, harness, settings, log, store, onReplaced 
           clock,
           portion: () => retentionPortion(ports, settings, PORTION_BOUND),
           onPortion: tellPortion,
-          onFailure: tellFailure("old content could not be let go"),
+          onFailure: tellFailure("expired content could not be deleted"),
         });
       }
       if (!opensWaiting) return;
       openWaitingSessions({
         ...{ clock, control: harness.control, store: harness.store, signal: stopped.signal },
-        onOpened: (session, inputs) => daemon.info("opened for inputs that waited", { session, inputs }),
+        onOpened: (session, inputs) => daemon.info("opened for queued inputs", { session, inputs }),
         onSkipped: tellSkipped,
-      }).catch(tellFailure("inputs that wait could not be looked for"));
+      }).catch(tellFailure("queued inputs could not be looked up"));
     },
     stop() {
       stopped.abort();

@@ -27,7 +27,7 @@ export async function endDaemon(clock: Clock, state: FoundDaemon): Promise<"ende
   if (await isGone(clock, claim, isStuck(state) ? HUNG_PATIENCE_MS : DRAIN_PATIENCE_MS)) return "ended";
   signal(claim, "SIGKILL");
   if (await isGone(clock, claim, KILL_PATIENCE_MS)) return "killed";
-  throw failed(`the process ${claim.pid} does not end, not even after SIGKILL`);
+  throw failed(`the process ${claim.pid} did not end, even after SIGKILL`);
 }
 
 /** Only to the very process that made the claim; one that has ended needs no signal. */

@@ -91,7 +91,7 @@ export async function ensureDaemon(
       case "hung":
         break;
     }
-    if (recycled.length >= MAX_RECYCLED) throw failed(`every attempt met another daemon: ${recycled.join("; ")}`);
+    if (recycled.length >= MAX_RECYCLED) throw failed(`every attempt found a different daemon: ${recycled.join("; ")}`);
     recycled.push(describeState(state));
     const found = withProcess(state);
     const { facts } = found.claim;

@@ -2,7 +2,7 @@
 export { isLoopback, type ListenAddress, parseListenAddress, startHttpServer } from "#transports/http";
 export { serveRpc } from "#transports/rpc";
 export { openDaemonAccess } from "./access.ts";
-export { httpBackend, subsystemsOf } from "./backend.ts";
+export { httpBackend } from "./backend.ts";
 export type { DaemonFacts } from "./claim.ts";
 export { endDaemon } from "./end.ts";
 export { type DaemonAccess, ensureDaemon } from "./ensure.ts";

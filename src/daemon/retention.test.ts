@@ -125,7 +125,9 @@ test("a terminal names what goes soon once a day, also when a daemon has done th
   const { cli, said, ports } = await home({ interactive: true });
   await retentionPortion(ports, { retention: {} });
   await applyDailyRetention(ports, { retention: {} });
-  expect(said.err).toBe(`1 session loses content this week: ${SECOND}. harness sessions pin or export keeps it.\n`);
+  expect(said.err).toBe(
+    `1 session loses content this week: ${SECOND}. To keep it, run harness sessions pin or harness sessions export.\n`,
+  );
   said.err = "";
   await applyDailyRetention(ports, { retention: {} });
   expect(said.err).toBe("");

@@ -14,7 +14,7 @@ import {
   createStreams,
   defaultLimits,
   type HttpBackend,
-  inputToken,
+  heldTo,
   requireClaims,
 } from "#transports/http";
 import type { DaemonAccess } from "./access.ts";
@@ -56,7 +56,7 @@ export function serveEngine({ backend, access, clock, observer }: Served): Serve
       identityClass: claims.identity_class,
       interactive: true,
       transport: "plugin",
-      token: inputToken(claims),
+      ...heldTo(claims),
       replayed,
       onEvent: (event) => peer.onEvent(event),
       ...defined({ name: peer.name, ready: peer.ready }),

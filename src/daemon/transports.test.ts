@@ -16,5 +16,5 @@ it("refuses a wire that neither the program nor a plugin has, by its name", () =
 
 it("keeps the wire of a plugin to this machine", () => {
   expect(() => parseDaemonAddress("smoke+0.0.0.0:80")).toThrow(expect.objectContaining({ reason: "UsageInvalid" }));
-  expect(() => parseDaemonAddress("smoke+example.com:80")).toThrow("on this machine alone");
+  expect(() => parseDaemonAddress("smoke+example.com:80")).toThrow("only on this machine");
 });

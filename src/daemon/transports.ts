@@ -27,7 +27,7 @@ export function parseDaemonAddress(text: string): DaemonAddress {
   const [, wire = "http", address = text] = /^([a-z]+)\+(.*)$/.exec(text) ?? [];
   const parsed = parseListenAddress(address);
   if (!Object.hasOwn(transports, wire) && parsed.kind === "tcp" && !isLoopback(parsed.host)) {
-    const detail = `${text}: a wire of a plugin listens on this machine alone: NAME+unix:PATH or NAME+127.0.0.1:PORT`;
+    const detail = `${text}: a plugin's wire listens only on this machine: NAME+unix:PATH or NAME+127.0.0.1:PORT`;
     throw new ReasonError("UsageInvalid", { detail });
   }
   return { ...parsed, wire };

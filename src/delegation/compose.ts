@@ -73,7 +73,7 @@ export function compose(request: DelegationRequest, parts: ComposeParts): Compos
   const passed = request.tools.filter((tool) => typeof tool === "string");
   for (const name of passed) {
     if (!parts.callable().some((tool) => tool.name === name))
-      throw refuse(`You cannot pass on ${name}: you do not have it.`);
+      throw refuse(`You cannot give ${name} to the delegate: you do not have it yourself.`);
   }
   const references = agent?.tools.flatMap((tool) => ("ref" in tool ? [tool.ref] : [])) ?? [];
   const verify = request.verify;
@@ -109,7 +109,7 @@ function checkInlineName(
   if (why !== undefined) throw refuse(`The tool ${name} cannot be defined: ${why}.`, "PolicyDenied");
   const isTaken =
     [...all(), ...own].some((tool) => tool.name === name) || inline.filter((tool) => tool.name === name).length > 1;
-  if (isTaken) throw refuse(`There is a tool ${name} already.`);
+  if (isTaken) throw refuse(`There is already a tool ${name}.`);
 }
 
 function made<Part>(make: () => Part): Part {

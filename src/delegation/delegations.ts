@@ -133,7 +133,7 @@ export function createDelegations(parts: DelegationParts): Delegations {
     const composed = compose(request, { bundles, limits, depth, agents: parts.agents(), callable, all, denied });
     if (!tree.take(limits.maxConcurrent)) {
       throw refuse(
-        `${limits.maxConcurrent} delegates work already (delegation.max_concurrent). Wait for one of them, or do it yourself.`,
+        `${limits.maxConcurrent} delegates are already working (delegation.max_concurrent). Wait for one of them, or do it yourself.`,
       );
     }
     try {

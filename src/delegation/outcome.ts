@@ -45,12 +45,16 @@ export function statusOf(
       return {
         status: "timeout",
         reason: "ToolTimeout",
-        error: "The delegate ran longer than it may and was stopped.",
+        error: "The delegate reached its time limit and was stopped.",
       };
     case "budget":
       return { status: "failed", reason: "BudgetExceeded", error: "The budget is used up; the delegate was stopped." };
     case "parent":
-      return { status: "cancelled", reason: "Cancelled", error: "The turn that it worked for ended before it did." };
+      return {
+        status: "cancelled",
+        reason: "Cancelled",
+        error: "The turn that started the delegate ended before the delegate finished.",
+      };
     default:
       return { status: "cancelled", reason: "Cancelled", error: "The delegate was cancelled." };
   }

@@ -62,8 +62,8 @@ export function parseRequest(args: Readonly<Record<string, unknown>>): Delegatio
   const tools = listField(args, "tools");
   const hooks = listField(args, "hooks");
   if (!tools.every((tool) => typeof tool === "string" || isRecord(tool)))
-    throw invalid("a tool is a name or a definition");
-  if (!hooks.every(isRecord)) throw invalid("a hook is a definition");
+    throw invalid("a tool must be a name or a definition");
+  if (!hooks.every(isRecord)) throw invalid("a hook must be a definition");
   const model = textField(args, "model");
   // A scenario is a file, anywhere: nothing that a request can have the program read.
   if (model?.trim().startsWith("scripted:") === true) throw invalid("model is a scenario, which a request cannot name");
@@ -106,7 +106,7 @@ export function changedRequest(payload: unknown): DelegationRequest {
 function textField(args: Readonly<Record<string, unknown>>, name: string): string | undefined {
   const value = args[name];
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== "string") throw invalid(`${name} is no text`);
+  if (typeof value !== "string") throw invalid(`${name} must be text`);
   return value;
 }
 
@@ -116,7 +116,7 @@ function listField(
 ): readonly (string | Definition)[] & Definition[] {
   const value = args[name] ?? [];
   if (!Array.isArray(value) || value.length > MAX_DEFINITIONS) {
-    throw invalid(`${name} is no list of at most ${MAX_DEFINITIONS}`);
+    throw invalid(`${name} must be a list of at most ${MAX_DEFINITIONS} entries`);
   }
   // Their elements are looked at by the caller.
   return value as Definition[];
@@ -126,7 +126,7 @@ function countField(args: Readonly<Record<string, unknown>>, name: string, min: 
   const value = args[name];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== "number" || !Number.isInteger(value) || value < min) {
-    throw invalid(`${name} is no whole number from ${min}`);
+    throw invalid(`${name} must be a whole number from ${min}`);
   }
   return value;
 }

@@ -310,8 +310,9 @@ export function createEventBus({ session, log, clock, redaction, schedule = time
 
   function writeSoon(waitMs: number): void {
     if (running !== undefined || callOff !== undefined) return;
-    if (waitMs <= 0) void write();
-    else callOff = schedule(() => void write(), waitMs);
+    // A clock that gives no number gives no wait either.
+    if (waitMs > 0) callOff = schedule(() => void write(), waitMs);
+    else void write();
   }
 
   const bus: EventBus = {

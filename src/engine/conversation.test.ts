@@ -270,8 +270,8 @@ describe("an undo", () => {
   it("is told before the next input", () => {
     const events = log(started("hi"), text(1, 0, "done"), restored(), started("and now?", turn(2)));
     const note =
-      "[harness: The user took back changes that your earlier calls had made in the workspace (undo). " +
-      'Restored: "a.txt". Changed by somebody else since and left as they are: "b.txt". ' +
+      "[harness: The user reverted changes that your earlier calls had made in the workspace (undo). " +
+      'Restored: "a.txt". Changed by somebody else since, so left unchanged: "b.txt". ' +
       "Read these files again before you rely on what they contained.]";
     expect(rebuildConversation(events)).toEqual([
       user(say("hi")),

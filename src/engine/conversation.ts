@@ -3,11 +3,15 @@
  * The result is always legal: roles alternate, no message is empty, and each tool call has its one result in the message
  * that follows. Compaction replaces a prefix by its summary; nothing else is ever edited.
  */
+import { resourceReference } from "#base";
 import {
   type CallId,
+  type ContextBlock,
   type Event,
+  type EventOf,
   type EventPayload,
   EXPIRED_CONTENT,
+  type InputBlock,
   type Message,
   type ThinkingBlock,
   type ToolResultBlock,
@@ -20,7 +24,7 @@ import { restoredNote } from "./restored-note.ts";
 
 /** What the model reads about a call that was cut off by a cancel or a crash. */
 export const UNFINISHED_CALL_TEXT =
-  "This call did not finish: the turn was cancelled or the program stopped. What it did until then is not known.";
+  "This call did not finish: the turn was cancelled or the program stopped. Its effects up to that point are unknown.";
 
 export interface Conversation {
   /** Events of one session, oldest first. */
@@ -133,6 +137,9 @@ export function createConversation(): Conversation {
           stepOf(event, event.payload.turn, event.payload.step);
           addPart({ firstId: event.id, input: event.payload.content });
           break;
+        case "ContextAdded":
+          addPart({ firstId: event.id, input: event.payload.content.map((one) => fromOutside(one, event.payload)) });
+          break;
         case "Reprompted":
           addPart({ firstId: event.id, input: [{ type: "text", text: event.payload.text }] });
           break;
@@ -140,10 +147,9 @@ export function createConversation(): Conversation {
           if (event.payload.boundary >= compactedTo) compact(event.payload.boundary, event.payload.summary);
           break;
         case "WorkspaceRestored":
-          addPart({ firstId: event.id, input: [{ type: "text", text: restoredNote(event.payload) }] });
-          break;
+        case "ResourceUpdated":
         case "DelegationEnded": {
-          const text = interruptedNote(event.payload);
+          const text = noteOf(event);
           if (text !== undefined) addPart({ firstId: event.id, input: [{ type: "text", text }] });
           break;
         }
@@ -176,8 +182,23 @@ export function createConversation(): Conversation {
   };
 }
 
+/** What the model is told about what others did. */
+function noteOf(
+  event: EventOf<"WorkspaceRestored"> | EventOf<"ResourceUpdated"> | EventOf<"DelegationEnded">,
+): string | undefined {
+  if (event.kind === "WorkspaceRestored") return restoredNote(event.payload);
+  if (event.kind === "DelegationEnded") return interruptedNote(event.payload);
+  // Quoted, so that a name cannot pass for a sentence of ours.
+  const name = JSON.stringify(resourceReference(event.payload.server, event.payload.uri));
+  return `[harness: The resource ${name} has changed since it was read. Read it again before you rely on it.]`;
+}
+
 function stepName(turn: TurnId, number: number): string {
   return `${turn}/${number}`;
+}
+
+function fromOutside(block: InputBlock, { origin, what }: EventPayload<"ContextAdded">): InputBlock | ContextBlock {
+  return block.type === "text" ? { ...block, from: `${origin} ${what}` } : block;
 }
 
 function addText(step: Step, { block, text }: EventPayload<"TextDelta">): void {

@@ -31,7 +31,21 @@ export type CredentialRoute =
   | { readonly type: "held"; readonly headers: Readonly<Record<string, string>>; readonly secret: Uint8Array }
   | { readonly type: "refused"; readonly reason: Reason; readonly message: string };
 
+/** A server on the network that the user's configuration names, and the secrets that go there. */
+export interface RemoteWish {
+  readonly name: string;
+  readonly url: string;
+  /** By header: the variable that holds its value, and what is put before it. */
+  readonly headers: Readonly<Record<string, { readonly variable: string; readonly prefix: string }>>;
+  /** Its host may be at a loopback or private address. */
+  readonly mayBePrivate: boolean;
+  /** Whether a stored login at this server counts; one that brings a token of its own uses none. */
+  readonly usesLogin: boolean;
+}
+
 export interface CredentialPort {
+  /** For requests to such a server: none of them goes to another origin. Names the variable that is not set. */
+  reach(wish: RemoteWish): CredentialRef | { readonly missing: string };
   /** Whether there is a key for this provider. */
   holds(wish: Pick<CredentialWish, "provider" | "variables">): boolean;
   find(wish: CredentialWish): CredentialRef | undefined;

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { defined } from "#base";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { noRedaction } from "../../test/fakes/no-redaction.ts";
+import { turnId } from "../../test/fakes/session-drafts.ts";
 import { sessionId } from "../../test/fakes/token-claims.ts";
 import { createEventBus } from "./bus.ts";
 import { nextTs } from "./event-time.ts";
@@ -56,4 +57,21 @@ test("the first event after a resume is not before the last one of the log", asy
 test("a time that cannot be read holds nothing back", () => {
   expect(nextTs("yesterday", 0)).toBe("1970-01-01T00:00:00.000Z");
   expect(nextTs(undefined, 0)).toBe("1970-01-01T00:00:00.000Z");
+});
+
+test("a monotonic clock that gives no number starts no timer: the text is written at once", async () => {
+  const waits: number[] = [];
+  const bus = createEventBus({
+    session: sessionId(1),
+    log: { append: async () => 1 },
+    clock: { ...createManualClock(), monotonicMs: () => Number.NaN },
+    redaction: noRedaction,
+    schedule: (_action, ms) => {
+      waits.push(ms);
+      return () => undefined;
+    },
+  });
+  bus.publishDelta({ kind: "TextDelta", payload: { turn: turnId(1), step: 1, block: 0, text: "hello" } });
+  await bus.flush();
+  expect(waits.filter(Number.isNaN)).toEqual([]);
 });

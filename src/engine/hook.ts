@@ -2,7 +2,7 @@
  * Hooks as the engine sees them: code of the project that is asked at fixed points of a session, and answers allow, block or
  * modify. Which hooks exist and how they are composed is the business of the parts; the engine only knows where they are asked.
  */
-import type { FilePort, WebPort } from "#base";
+import type { FilePort, ProcessExit, ProcessSpec, WebPort } from "#base";
 import type { CallId, ClientId, SessionId, TurnId } from "#protocol";
 import type { PayloadChanges } from "./payload-changes.ts";
 
@@ -24,10 +24,15 @@ export interface HookPoint {
   readonly signal: AbortSignal;
 }
 
+/** A program that a hook is: who declared it decides nothing here, the dispatcher confines it. */
+export type HookProgram = Omit<ProcessSpec, "confinement" | "mayChangeSteering" | "ownProgram" | "monitor">;
+
 /** What a hook may reach: it reads and asks, it changes nothing. Bound to one dispatch. */
 export interface HookPorts {
   readonly files: Pick<FilePort, "root" | "locate" | "stat" | "read" | "list">;
   readonly web: WebPort;
+  /** For shell hooks alone: runs the command that the hook is, in the workspace confinement. Scripts do not get it. */
+  readonly processes: { run(program: HookProgram, signal: AbortSignal): Promise<ProcessExit> };
 }
 
 export interface HookCall extends HookPoint {
@@ -39,10 +44,35 @@ export interface HookCall extends HookPoint {
   annotate(attributes: Attributes): void;
 }
 
-export type HookDecision =
-  | { readonly action: "allow" }
-  | { readonly action: "block"; readonly reason: string }
-  | { readonly action: "modify"; readonly payload: unknown };
+/** What a hook says besides its decision. */
+export interface HookRemarks {
+  /** For the model; untrusted content. */
+  readonly context?: string;
+  /** About the permission question of a call. `allow` never beats a rule, and `ask` always needs a person. */
+  readonly permission?: { readonly effect: "allow" | "ask"; readonly reason: string };
+  /** The turn ends after this; why. */
+  readonly endsTurn?: string;
+  /** For the person. */
+  readonly message?: string;
+  /** The receipt of the program that the hook ran. */
+  readonly ran?: HookRun;
+}
+
+/** How the program of a hook ended. */
+export interface HookRun {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  /** Hash of what it printed, as far as it was kept. */
+  readonly outputHash: string;
+  readonly truncated?: true;
+}
+
+export type HookDecision = HookRemarks &
+  (
+    | { readonly action: "allow" }
+    | { readonly action: "block"; readonly reason: string }
+    | { readonly action: "modify"; readonly payload: unknown }
+  );
 
 /** What a hook that takes too long throws. */
 export class HookTimedOut extends Error {
@@ -55,8 +85,23 @@ export class HookTimedOut extends Error {
   }
 }
 
+/** What a hook throws whose program ended without a usable answer. */
+export class HookFailed extends Error {
+  override readonly name = "HookFailed";
+  readonly ran: HookRun;
+
+  constructor(message: string, ran: HookRun) {
+    super(message);
+    this.ran = ran;
+  }
+}
+
 export interface Hook {
   readonly name: string;
+  /** The event as whoever wrote the hook calls it, where that is another name. */
+  readonly writtenEvent?: string;
+  /** It is a command of the user or of the project; no other hook gets a program started. */
+  readonly isProgram?: true;
   readonly event: string;
   /** `file:line`. */
   readonly source: string;
@@ -77,9 +122,33 @@ export interface HookSource {
   hooks(event: string): readonly Hook[];
 }
 
+/** Text of one hook for the model. */
+export interface HookContext {
+  readonly hook: string;
+  readonly source: string;
+  readonly text: string;
+}
+
+/** What a hook said about the permission question of a call. */
+export interface HookPermission {
+  readonly effect: "allow" | "ask";
+  readonly hook: string;
+  readonly source: string;
+  readonly reason: string;
+}
+
 export type HookVerdict =
   /** `payload` is what came out of all of them; the same object when nobody changed it. */
-  | { readonly blocked: false; readonly payload: unknown; readonly attributes: Attributes }
+  | {
+      readonly blocked: false;
+      readonly payload: unknown;
+      readonly attributes: Attributes;
+      readonly context?: readonly HookContext[];
+      /** The strictest of what they said: one that asks beats those that allow. */
+      readonly permission?: HookPermission;
+      /** The turn ends after this. */
+      readonly endsTurn?: { readonly hook: string; readonly reason: string };
+    }
   /** `failed`: it did not say no, it could not do its work. */
   | {
       readonly blocked: true;
@@ -87,6 +156,7 @@ export type HookVerdict =
       readonly hook: string;
       readonly source: string;
       readonly failed?: true;
+      readonly endsTurn?: true;
     };
 
 /** Asks the hooks of an event, records what they said, and says what came out. Never throws because of a hook. */

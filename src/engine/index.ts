@@ -8,6 +8,7 @@ export type {
   CredentialRoute,
   CredentialStatus,
   CredentialWish,
+  RemoteWish,
 } from "./credential-port.ts";
 export type { HiddenTools } from "./dispatch.ts";
 export { nextTs } from "./event-time.ts";
@@ -16,10 +17,14 @@ export {
   type Attributes,
   type Hook,
   type HookCall,
+  type HookContext,
   type HookDecision,
   type HookDispatcher,
+  HookFailed,
+  type HookPermission,
   type HookPoint,
   type HookPorts,
+  type HookRun,
   type HookSource,
   HookTimedOut,
   type HookVerdict,
@@ -58,10 +63,21 @@ export type { CacheCounters, RedactedStream, Redaction } from "./redaction.ts";
 export { loadedRedaction, redactionFailure } from "./redaction-guard.ts";
 export { delegatedBy, type Reopened, refuseDelegate, reopenSession } from "./reopen.ts";
 export type { RequestCall, RequestMiddleware } from "./request-chain.ts";
+export type { RequestPreview } from "./request-preview.ts";
 export { createRunContext, type RunContext } from "./run-context.ts";
 export { type AskPerson, createRunTool, type NestedCall } from "./run-tool.ts";
 export { createSession, type EngineSession, type SessionParts } from "./session.ts";
 export { createSessionCore, type SessionCore, type SessionCoreOptions } from "./session-core.ts";
+export { aliasSource } from "./slash-aliases.ts";
+export {
+  type BuiltInRuns,
+  createSlashRegistry,
+  type SlashCaller,
+  type SlashEntry,
+  type SlashOutcome,
+  type SlashRegistry,
+  type SlashSource,
+} from "./slash-registry.ts";
 export { type Spent, sumOf, tokensOf } from "./spent.ts";
 export type { CheckCall, Claim, StopCheck, StopVerdict } from "./stop-check.ts";
 export type {
@@ -75,7 +91,15 @@ export type {
   SnapshotDraft,
   SnapshotShelf,
 } from "./store.ts";
-export { type Tool, type ToolContext, ToolError, type ToolOutput, type ToolSource, textOutput } from "./tool.ts";
+export {
+  type QuestionDetails,
+  type Tool,
+  type ToolContext,
+  ToolError,
+  type ToolOutput,
+  type ToolSource,
+  textOutput,
+} from "./tool.ts";
 export {
   type CallResult,
   type DiskFacts,
@@ -89,3 +113,4 @@ export {
 export { type CallTrace, traceProvider } from "./traced-provider.ts";
 export type { TurnSummary } from "./turn.ts";
 export type { CancelCause } from "./turn-ending.ts";
+export { publishContext } from "./turn-hooks.ts";

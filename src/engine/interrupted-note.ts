@@ -9,7 +9,7 @@ export function interruptedNote(ended: EventPayload<"DelegationEnded">): string 
   // Quoted, so that a name cannot pass for a sentence of ours.
   const who = ended.agent === "" ? "A delegate" : `The delegate ${JSON.stringify(ended.agent.slice(0, NAME_CHARS))}`;
   return (
-    `[harness: ${who} (task ${ended.session}) was cut off when the program stopped. It does not run any more and gave no ` +
+    `[harness: ${who} (task ${ended.session}) was interrupted when the program stopped. It no longer runs and gave no ` +
     "result; what it had changed by then is still there. Look before you rely on it, and delegate again if it is still needed.]"
   );
 }

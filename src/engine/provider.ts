@@ -94,6 +94,8 @@ export interface ModelCall {
   readonly emit: (event: ModelEvent) => void;
   readonly signal: AbortSignal;
   readonly trace?: WireTrace;
+  /** Called when a request has left this process, once for each attempt. A provider without a wire need not call it. */
+  readonly onSent?: () => void;
   /** A budget in dollars is set: a model without a known price must not be asked. */
   readonly needsPrice?: true;
   /** Set by whoever keeps the time of the call; its end also aborts the signal. */

@@ -78,12 +78,12 @@ export function createRecovery(parts: RecoveryParts): Recovery {
   async function runAgain(orphan: Orphan): Promise<void> {
     if (remains.startOf(orphan.callId)?.payload.parent !== undefined) {
       // Whoever made it runs again, or is told of; it is not run on its own.
-      return close(orphan, "error", [textBlock("The call around it was cut off.")]);
+      return close(orphan, "error", [textBlock("The call that made it was interrupted.")]);
     }
     if (answers?.wasDecided(orphan.callId)) {
       // Whoever was asked has answered, for one run. To run it again is another question, which the model may bring up.
       const content = [
-        textBlock("The call was cut off while it ran. It was allowed for that run only: call it again."),
+        textBlock("The call was interrupted while it ran. The approval was only for that run: make the call again."),
       ];
       await close(orphan, "error", content);
       return tell(orphan, "error", content);
@@ -91,7 +91,7 @@ export function createRecovery(parts: RecoveryParts): Recovery {
     const tool = tools().find(({ name }) => name === orphan.name);
     const args = orphan.args;
     if (tool === undefined || typeof args !== "object" || args === null) {
-      const content = [textBlock("The call was cut off and its tool is not there any more.")];
+      const content = [textBlock("The call was interrupted, and its tool no longer exists.")];
       await close(orphan, "error", content);
       return tell(orphan, "error", content);
     }

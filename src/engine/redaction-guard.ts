@@ -12,7 +12,7 @@ export function guardRedaction(redaction: Redaction, onFailure: (error: ReasonEr
     try {
       const result = work();
       if (isSound(result)) return result;
-      throw new ReasonError("RedactionFailed", { detail: "the redaction gave back something else" });
+      throw new ReasonError("RedactionFailed", { detail: "redaction returned a value of another kind" });
     } catch (cause) {
       const failure = redactionFailure(cause);
       onFailure(failure);
@@ -62,7 +62,7 @@ export async function loadedRedaction(load: () => Promise<Redaction>): Promise<R
   try {
     const redaction = await load();
     if (METHODS.every((name) => typeof redaction[name] === "function")) return redaction;
-    throw new ReasonError("RedactionFailed", { detail: "what was loaded is no redaction" });
+    throw new ReasonError("RedactionFailed", { detail: "the loaded module is not a redactor" });
   } catch (cause) {
     throw redactionFailure(cause);
   }

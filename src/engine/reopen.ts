@@ -131,7 +131,7 @@ export async function refuseDelegate(
   const by = await delegatedBy(store, meta);
   if (by === undefined) return;
   const detail =
-    `${meta.id} is the session of a delegate, whose tools and limits came from the call that it worked for: it can be read ` +
-    `(harness sessions show) and not gone on with. Go on with ${by}, which delegated.`;
+    `${meta.id} is the session of a delegate, whose tools and limits came from the call that started it. You can read it ` +
+    `(harness sessions show) but not continue it. Continue ${by}, which started the delegate.`;
   throw new ReasonError("NotAllowed", { detail });
 }

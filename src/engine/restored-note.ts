@@ -11,7 +11,8 @@ export function restoredNote({
   failed,
   counts,
 }: EventPayload<"WorkspaceRestored">): string {
-  const done = action === "undo" ? "took back changes that your earlier calls had made" : "made undone changes again";
+  const done =
+    action === "undo" ? "reverted changes that your earlier calls had made" : "applied reverted changes again";
   const sentences = [`The user ${done} in the workspace (${action}).`];
   const list = (title: string, paths: readonly { readonly path: string }[], count: number): void => {
     if (count === 0) return;
@@ -21,7 +22,7 @@ export function restoredNote({
     sentences.push(`${title}: ${[...shown, ...more].join(", ")}.`);
   };
   list("Restored", restored, counts.restored);
-  list("Changed by somebody else since and left as they are", conflicts, counts.conflicts);
+  list("Changed by somebody else since, so left unchanged", conflicts, counts.conflicts);
   list("Could not be restored", failed, counts.failed);
   sentences.push("Read these files again before you rely on what they contained.");
   return `[harness: ${sentences.join(" ")}]`;

@@ -2,11 +2,16 @@
 import { EffectError, messageOf } from "#base";
 import { reasonText } from "#protocol";
 import { abandonOnAbort } from "./abandon.ts";
-import { type ToolContext, ToolError } from "./tool.ts";
+import { type QuestionDetails, type ToolContext, ToolError } from "./tool.ts";
 import { type CallResult, refusal, type ToolCall } from "./tool-chain.ts";
 
 /** The answer of a person to the question of a tool; undefined when nobody can be asked. */
-export type AskPerson = (call: ToolCall, question: string, options: readonly string[]) => Promise<string | undefined>;
+export type AskPerson = (
+  call: ToolCall,
+  question: string,
+  options: readonly string[],
+  details?: QuestionDetails,
+) => Promise<string | undefined>;
 
 export interface RunToolParts {
   readonly ask: AskPerson;
@@ -44,7 +49,7 @@ export function createRunTool({ ask, nested }: RunToolParts): (call: ToolCall) =
         return { content: result.content, isError: result.outcome !== "ok" };
       },
       progress: call.progress,
-      ask: (question, options) => ask(call, question, options),
+      ask: (question, options, details) => ask(call, question, options, details),
     };
     try {
       const output = await abandonOnAbort(tool.run(call.args, context), signal);

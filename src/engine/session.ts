@@ -16,12 +16,14 @@ import type { HiddenTools, ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
 import { createInnerCalls } from "./inner-calls.ts";
 import { type CheckToken, createInputQueue, type InputToken } from "./input-queue.ts";
+import { createMentions } from "./mentions.ts";
 import type { ModelOutcome, Provider } from "./provider.ts";
 import { createQueueDelivery } from "./queue-delivery.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
 import { createRemains } from "./remains.ts";
 import type { Reopened } from "./reopen.ts";
 import type { RequestMiddleware } from "./request-chain.ts";
+import { previewRequest, type RequestPreview } from "./request-preview.ts";
 import { type AskPerson, createRunTool, type NestedCall } from "./run-tool.ts";
 import type { RunningTurn, SessionCore } from "./session-core.ts";
 import { createSnapshotKeeper, SNAPSHOT_EVERY_EVENTS } from "./snapshot-keeper.ts";
@@ -33,13 +35,15 @@ import type { Tool, ToolSource } from "./tool.ts";
 import type { ToolMiddleware } from "./tool-chain.ts";
 import { runTurn, type TurnInput } from "./turn.ts";
 import type { CancelCause } from "./turn-ending.ts";
-import { askAboutInput } from "./turn-hooks.ts";
+import { askAboutInput, publishContext } from "./turn-hooks.ts";
 
 export interface SessionParts {
   readonly ids: IdMint;
   readonly store: Pick<SessionStore, "update">;
   readonly provider: Provider;
   readonly requestChain: readonly RequestMiddleware[];
+  /** As `requestChain`, without what acts: hooks are not asked about a request that nobody sends. Default: the same. */
+  readonly previewChain?: () => readonly RequestMiddleware[];
   /** Outermost first; behind it the tool runs. */
   readonly toolChain: readonly ToolMiddleware[];
   /** Puts the question of a tool to a person. Default: nobody is there. */
@@ -103,6 +107,8 @@ export interface EngineSession {
   begin(): Promise<void>;
   /** Nothing that the session began is on its way to the store any more; to be awaited before its log is released. */
   settled(): Promise<void>;
+  /** What the next turn would send first. Connects what a turn waits for; sends nothing and asks no hook. */
+  preview(): Promise<RequestPreview>;
   /** From the next step on. */
   setModel(model: string): Promise<void>;
 }
@@ -150,8 +156,8 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
     return outcome;
   });
   const hidden: HiddenTools = parts.hidden ?? (() => undefined);
-  const tools = (): readonly Tool[] =>
-    parts.toolSources.flatMap((source) => source.tools()).filter((tool) => hidden(tool.name) === undefined);
+  const allTools = (): readonly Tool[] => parts.toolSources.flatMap((source) => source.tools());
+  const tools = (): readonly Tool[] => allTools().filter((tool) => hidden(tool.name) === undefined);
   const inner = createInnerCalls({
     session: id,
     clock,
@@ -168,6 +174,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
   });
   const checkStop = parts.checkStop && inner.checking(parts.checkStop);
   const { nested } = inner;
+  const expandMentions = depth === 0 ? createMentions({ session: id, bus, ids, nested }) : undefined;
   const toolHandler = compose(parts.toolChain, createRunTool({ nested, ask: parts.ask ?? nobodyThere }));
   const queued = (): readonly number[] => inputs.waiting().map((waiting) => waiting.id);
   const recovery = createRecovery({
@@ -240,6 +247,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
           depth,
           ...defined({
             hooks: parts.hooks,
+            expandMentions,
             beforeTurn: parts.beforeTurn,
             beforeStep: parts.beforeStep,
             checkStop,
@@ -307,6 +315,8 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
       if (step === undefined || abort.signal.aborted) throw refuse();
       steering.tell();
       await bus.publish("TurnSteered", { turn, step, content: [...asked.content], by });
+      await expandMentions?.({ turn, step, originator: by, content: asked.content, signal: abort.signal });
+      await publishContext(bus, asked.context, turn);
     },
     holdQueue: queue.hold,
     cancel(cause) {
@@ -326,6 +336,20 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
       queue.deliver();
     },
     deliverQueued: queue.deliver,
+    async preview() {
+      await parts.beforeTurn?.();
+      return previewRequest({
+        session: id,
+        turn: ids.turn(),
+        originator: ids.client(),
+        model: modelNow(),
+        history: conversation.messages(),
+        chain: parts.previewChain?.() ?? parts.requestChain,
+        redaction,
+        tools: allTools(),
+        hidden,
+      });
+    },
     async settled() {
       await keeper?.settled();
       bus.stopOwing();

@@ -66,7 +66,7 @@ export function checkingCall(claim: Claim, session: SessionId, id: CallId, depth
     class: "read_only",
     description: "",
     parameters: {},
-    run: () => Promise.reject(new Error("a check is no tool")),
+    run: () => Promise.reject(new Error("a check is not a tool")),
   };
   const nothing = (): void => undefined;
   return {

@@ -12,7 +12,7 @@ import type {
   ToolOutputBlock,
   TurnId,
 } from "#protocol";
-import type { Attributes } from "./hook.ts";
+import type { Attributes, HookPermission } from "./hook.ts";
 import type { Tool } from "./tool.ts";
 
 export interface ToolCall {
@@ -33,6 +33,8 @@ export interface ToolCall {
   readonly args: Readonly<Record<string, unknown>>;
   /** They are not those that the call was announced with: a hook has changed them. */
   readonly isRewritten?: boolean;
+  /** What hooks said about the permission question. */
+  readonly hookSays?: HookPermission;
   /** Aborts on cancel; middleware may narrow it (timeouts). */
   readonly signal: AbortSignal;
   /** Why it may run; absent until it has been judged. */

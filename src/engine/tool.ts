@@ -1,6 +1,6 @@
 /** Tools as the engine sees them: a schema, a class and a function that gets its effects handed in. */
 import type { EffectPorts } from "#base";
-import type { CallId, ClientId, Reason, SessionId, ToolClass, ToolOutputBlock, TurnId } from "#protocol";
+import type { CallId, ClientId, EventPayload, Reason, SessionId, ToolClass, ToolOutputBlock, TurnId } from "#protocol";
 import type { Attributes } from "./hook.ts";
 
 export interface ToolContext {
@@ -32,7 +32,13 @@ export interface ToolContext {
   /** Partial output for people; never reaches the model. */
   progress(text: string): void;
   /** Asks the person; resolves to undefined when nobody can answer. */
-  ask(question: string, options: readonly string[]): Promise<string | undefined>;
+  ask(question: string, options: readonly string[], details?: QuestionDetails): Promise<string | undefined>;
+}
+
+/** What a question may have besides its text. */
+export interface QuestionDetails extends Readonly<Pick<EventPayload<"QuestionAsked">, "server" | "form" | "url">> {
+  /** Withdraws the question before the call has ended. */
+  readonly signal?: AbortSignal;
 }
 
 export interface ToolOutput {

@@ -1,7 +1,8 @@
 /** Where a turn asks its hooks: before it begins, when the agent wants to stop, and when it has ended. */
+import { defined } from "#base";
 import { type ClientId, type InputBlock, reasonText, type SessionId, type TurnId, type Usage } from "#protocol";
 import type { EventBus } from "./bus.ts";
-import type { HookDispatcher, HookPoint, HookVerdict } from "./hook.ts";
+import type { HookContext, HookDispatcher, HookPoint, HookVerdict } from "./hook.ts";
 import type { Ending } from "./turn-ending.ts";
 
 /** How often one turn is sent back to work before it ends as failed. */
@@ -34,42 +35,58 @@ interface Told {
   stopsBlocked: number;
 }
 
+/** What hooks made of an input, and what they add to it. */
+export interface AskedInput {
+  readonly content: readonly InputBlock[];
+  readonly context: readonly HookContext[];
+  readonly refused?: Ending;
+}
+
 /** `turn.start` and then `agent.start`, in its `task`, may rewrite the text of the input. Either may refuse the turn. */
-export async function askAtStart(
-  parts: Parts,
-  input: Input,
-): Promise<{ readonly content: readonly InputBlock[]; readonly refused?: Ending }> {
+export async function askAtStart(parts: Parts, input: Input): Promise<AskedInput> {
   const { hooks, depth } = parts;
   const asked = await askAboutInput(parts, input);
   if (hooks === undefined || asked.refused !== undefined) return asked;
   let { content } = asked;
+  const { context } = asked;
   if (!hooks.idle("agent.start")) {
     const payload = { task: inputText(content), depth, model: parts.model() };
     const verdict = await hooks.dispatch("agent.start", payload, pointOf(parts, input), { fields: ["task"] });
-    if (verdict.blocked) return { content, refused: blockedEnding("agent.start", verdict) };
+    if (verdict.blocked) return { content, context, refused: blockedEnding("agent.start", verdict) };
     if (verdict.payload !== payload) {
       const changed = rewritten(content, taskOf(verdict.payload));
-      if (changed === undefined) return { content, refused: unusable("agent.start") };
+      if (changed === undefined) return { content, context, refused: unusable("agent.start") };
       content = changed;
     }
   }
-  return { content };
+  return { content, context };
 }
 
 /** `turn.start` may rewrite the text of what somebody says to the agent, or refuse it. */
-export async function askAboutInput(
-  parts: Parts,
-  input: Input,
-): Promise<{ readonly content: readonly InputBlock[]; readonly refused?: Ending }> {
+export async function askAboutInput(parts: Parts, input: Input): Promise<AskedInput> {
   const { hooks } = parts;
   const { content } = input;
-  if (hooks === undefined || hooks.idle("turn.start")) return { content };
+  if (hooks === undefined || hooks.idle("turn.start")) return { content, context: [] };
   const text = inputText(content);
   const verdict = await hooks.dispatch("turn.start", text, pointOf(parts, input));
-  if (verdict.blocked) return { content, refused: blockedEnding("turn.start", verdict) };
-  if (verdict.payload === text) return { content };
+  if (verdict.blocked) return { content, context: [], refused: blockedEnding("turn.start", verdict) };
+  const { context = [] } = verdict;
+  if (verdict.payload === text) return { content, context };
   const changed = rewritten(content, verdict.payload);
-  return changed === undefined ? { content, refused: unusable("turn.start") } : { content: changed };
+  if (changed === undefined) return { content, context, refused: unusable("turn.start") };
+  return { content: changed, context };
+}
+
+/** Behind the input that it belongs to. */
+export async function publishContext(
+  bus: Pick<EventBus, "publish">,
+  context: readonly HookContext[],
+  turn?: TurnId,
+): Promise<void> {
+  for (const { hook, source, text } of context) {
+    const content = [{ type: "text" as const, text }];
+    await bus.publish("ContextAdded", { ...defined({ turn }), origin: "hook", what: `${hook} (${source})`, content });
+  }
 }
 
 /** The agent wants to stop: undefined when it may, else what the turn does instead. */
@@ -132,7 +149,7 @@ function rewritten(content: readonly InputBlock[], text: unknown): readonly Inpu
 
 /** What a hook changed makes no sense: it is not asked, as if the hook had refused it. */
 function unusable(event: string): Ending {
-  const reason = "a hook answered with something else than the text of the input";
+  const reason = "a hook answered with something other than the text of the input";
   return blockedEnding(event, { blocked: true, hook: event, reason, source: "-" });
 }
 

@@ -22,6 +22,7 @@ import { carriedOn } from "./carried-on.ts";
 import type { Conversation } from "./conversation.ts";
 import { dispatchCalls, type HiddenTools, type RequestedCall, type ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
+import type { ExpandMentions } from "./mentions.ts";
 import type { ModelEvent, ModelOutcome } from "./provider.ts";
 import type { Redaction } from "./redaction.ts";
 import type { RequestHandler } from "./request-chain.ts";
@@ -31,7 +32,7 @@ import { type Claim, checkClaim, type StopVerdict } from "./stop-check.ts";
 import type { Tool } from "./tool.ts";
 import type { ToolHandler } from "./tool-chain.ts";
 import { cancelledEnding, type Ending, endingOf } from "./turn-ending.ts";
-import { askAtEnd, askAtStart, askToStop } from "./turn-hooks.ts";
+import { askAtEnd, askAtStart, askToStop, publishContext } from "./turn-hooks.ts";
 import { createTally, type Tally, tallyCalls, tallyModelCall, totalOf } from "./turn-tally.ts";
 
 export interface TurnParts {
@@ -48,6 +49,8 @@ export interface TurnParts {
   readonly hidden: HiddenTools;
   readonly depth: number;
   readonly hooks?: HookDispatcher;
+  /** Adds the files that the input mentions; absent for delegates, whose input no person wrote. */
+  readonly expandMentions?: ExpandMentions;
   readonly beforeTurn?: () => Promise<void>;
   readonly beforeStep?: (signal: AbortSignal, turn: TurnId) => Promise<void>;
   readonly checkStop?: (claim: Claim) => Promise<StopVerdict>;
@@ -193,12 +196,16 @@ async function begin(parts: TurnParts, input: TurnInput, tally: Tally, onBegun: 
   // Before the hooks of the turn: one that refuses every turn must be gone when its file is.
   await parts.beforeStep?.(input.signal, turn);
   // Asked first: what a hook takes out of an input must not be in the log.
-  const { content, refused } = await askAtStart(parts, input);
+  const { content, context, refused } = await askAtStart(parts, input);
   const queued = input.queued === undefined ? {} : { queued: input.queued };
   const started = parts.bus.publish("TurnStarted", { turn, content: [...content], model: parts.model(), ...queued });
   input.onStart(started);
   await started;
   onBegun();
+  if (refused === undefined) {
+    await parts.expandMentions?.({ turn, step: 1, originator: input.originator, content, signal: input.signal });
+    await publishContext(parts.bus, context, turn);
+  }
   return refused ?? (await runSteps(parts, input, tally));
 }
 

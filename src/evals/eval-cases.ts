@@ -155,7 +155,9 @@ function withCase(settings: Settings, { evalCase: { setup } }: LoadedCase): Sett
 
 async function openAcked(ports: ProgramPorts, file: string, { lockfile, review }: EvalFlags): Promise<Project> {
   const { openTrustedProject } = await import("#program/trusted-project");
-  return soundProject((await openTrustedProject(ports, { config: file }, defined({ review, lockfile }))).loaded);
+  return soundProject(
+    (await openTrustedProject(ports, { config: file, ownSkills: false }, defined({ review, lockfile }))).loaded,
+  );
 }
 
 /** What is written in the case, under the policy of the machine: these tools and hooks, and no others. */
@@ -209,7 +211,7 @@ function knownNames(project: Project | undefined): KnownNames {
 
 /** Does not look at the files again. */
 function fixed(project: Project): ProjectLoader {
-  return { load: () => ({ project, problems: [] }), refresh: () => undefined };
+  return { load: () => ({ project, problems: [] }), refresh: () => undefined, touch: () => undefined };
 }
 
 function isSet(value: string | undefined): boolean {

@@ -220,7 +220,7 @@ describe("limits", () => {
 
   test("delegation_depth", async () => {
     const two = { type: "delegation_depth", depth: 2 } as const;
-    expect(await judge(two)).toEqual({ passed: true, reason: "nothing was delegated" });
+    expect(await judge(two)).toEqual({ passed: true, reason: "no task was delegated" });
     expect(await judge(two, delegated("scout", 1), delegated("scout", 2))).toMatchObject({ passed: true });
     expect(await judge(two, delegated("scout", 1), delegated("scout", 3))).toEqual({
       passed: false,
@@ -324,10 +324,10 @@ describe("verified", () => {
       reason: "no verifier checked the work of scout",
       at: { session, event: 1 },
     });
-    expect(await judge({ type: "verified" })).toEqual({ passed: false, reason: "nothing was delegated" });
+    expect(await judge({ type: "verified" })).toEqual({ passed: false, reason: "no task was delegated" });
     expect(await judge({ type: "verified", agent: "writer" }, delegated("scout", 1), verified(true))).toEqual({
       passed: false,
-      reason: "nothing was delegated to writer",
+      reason: "no task was delegated to writer",
     });
   });
 });

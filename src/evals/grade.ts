@@ -105,7 +105,7 @@ const graders: { readonly [Type in AssertionType]: Grader<Type> } = {
     const started = log.of("DelegationStarted");
     const deepest = started.reduce((max, { payload }) => Math.max(max, payload.depth), 0);
     const first = started.find(({ payload }) => payload.depth > depth);
-    const reason = started.length === 0 ? "nothing was delegated" : `the deepest delegate was at depth ${deepest}`;
+    const reason = started.length === 0 ? "no task was delegated" : `the deepest delegate was at depth ${deepest}`;
     return { passed: deepest <= depth, reason, ...(first === undefined ? {} : place(first)) };
   },
   event_emitted({ event: name, payload }, { log }) {
@@ -156,7 +156,7 @@ const graders: { readonly [Type in AssertionType]: Grader<Type> } = {
   verified({ agent }, { log }) {
     const started = log.of("DelegationStarted").filter(({ payload }) => agent === undefined || payload.agent === agent);
     if (started.length === 0) {
-      return { passed: false, reason: `nothing was delegated${agent === undefined ? "" : ` to ${agent}`}` };
+      return { passed: false, reason: `no task was delegated${agent === undefined ? "" : ` to ${agent}`}` };
     }
     for (const event of started) {
       const { agent: name, session } = event.payload;

@@ -36,7 +36,7 @@ export async function requireAckedCases(
   for (const [root, own] of byRoot) {
     const files = judgedCases(root, own);
     const waiting = (trust: TrustPort): readonly AwaitingFile[] =>
-      trust.judge(files).filter(({ kind, change }) => kind === "eval" && change !== "removed");
+      trust.judge(files).awaiting.filter(({ kind, change }) => kind === "eval" && change !== "removed");
     if (named !== undefined) {
       const awaiting = waiting(createLockFileTrust(root, readLockFile(named)));
       if (awaiting.length > 0) throw ackRefusal(awaiting, named);

@@ -3,10 +3,11 @@
  * changed, when the ticket has expired, and when what a person approved is not what is there; a read-only tool gets no port
  * that changes anything. Without this step a tool cannot have an effect.
  */
-import { type Clock, type Confinement, EffectError, type EffectPorts, type ProcessSpec, serverToolName } from "#base";
+import { type Clock, type Confinement, EffectError, type EffectPorts, type ProcessSpec } from "#base";
 import { type EffectNote, refusal, type Ticket, type ToolCall, type ToolMiddleware } from "#engine";
 import type { InnerEffect, InnerJudgement } from "./inner-effects.ts";
 import { hostOf, type NetworkJudgement, recorded } from "./network-record.ts";
+import { gatedServers } from "./server-gate.ts";
 
 export interface GateOptions {
   readonly ports: EffectPorts;
@@ -91,6 +92,13 @@ function bind(
     await checkEffect({ tool: "web.fetch", args: { url } });
     note({ port: "connect", target: hostOf(url) });
   }
+  async function admitToServer(target: string): Promise<void> {
+    check();
+    if (call.tool.class === "mutating") checkChange("call a server");
+    rechecked ??= call.judged?.recheck?.();
+    await rechecked;
+    note({ port: "server", target });
+  }
   const onHost = (judged: NetworkJudgement): void => onNetwork(call, judged);
   return {
     files: {
@@ -167,20 +175,7 @@ function bind(
         return recorded(request, (judged) => web.post(judged, signal), judgeHop, onHost);
       },
     },
-    servers: {
-      async call(request, signal) {
-        check();
-        // The call is the effect, and was judged as that: with these arguments, and with no other tool.
-        if (serverToolName(request.server, request.tool) !== call.tool.name || request.args !== call.args) {
-          throw new EffectError("AccessDenied", `${call.tool.name} may not call another tool of a server`);
-        }
-        if (call.tool.class === "mutating") checkChange("call a server");
-        rechecked ??= call.judged?.recheck?.();
-        await rechecked;
-        note({ port: "server", target: call.tool.name });
-        return servers.call(request, signal);
-      },
-    },
+    servers: gatedServers(servers, call, admitToServer),
   };
 }
 

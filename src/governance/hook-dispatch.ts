@@ -2,18 +2,32 @@
  * Asks the hooks of a lifecycle event in their order and composes what they say: the first block wins, a modify is what the
  * next one sees, with the fields that it does not name as they were. A guard that cannot do its work blocks. What was said is on the record before anything is done about it.
  */
-import { cutAtBlank, defined, EffectError, type EffectPorts, messageOf, type WebPost, type WebRequest } from "#base";
+import {
+  type Confinement,
+  cutAtBlank,
+  defined,
+  EffectError,
+  type EffectPorts,
+  messageOf,
+  type WebPost,
+  type WebRequest,
+} from "#base";
 import {
   type Attributes,
   changedPayload,
   type EventBus,
   type Hook,
   type HookCall,
+  type HookContext,
   type HookDecision,
   type HookDispatcher,
+  HookFailed,
+  type HookPermission,
   type HookPoint,
+  type HookRun,
   type HookSource,
   HookTimedOut,
+  type HookVerdict,
   note,
   type PayloadChanges,
 } from "#engine";
@@ -29,6 +43,8 @@ export interface HookDispatchOptions {
   readonly bus: Pick<EventBus, "publish" | "publishSoon">;
   readonly ports: EffectPorts;
   readonly monotonicMs: () => number;
+  /** Where commands of shell hooks run; rejects where they cannot. Absent: there are none. */
+  readonly confinement?: () => Promise<Confinement>;
 }
 
 interface HookTicket {
@@ -37,7 +53,7 @@ interface HookTicket {
   asked: Hook | undefined;
 }
 
-interface HookBinding extends Pick<HookDispatchOptions, "ports" | "bus"> {
+interface HookBinding extends Pick<HookDispatchOptions, "ports" | "bus" | "confinement"> {
   readonly event: string;
   readonly at: HookPoint;
   readonly ticket: HookTicket;
@@ -48,9 +64,29 @@ type Asked = EventPayload<"HooksAsked">["decisions"][number];
 type Answer =
   | { readonly decision: HookDecision }
   /** It raised, timed out or made no sense; `unusable`: it wanted something changed, and nobody can tell what. */
-  | { readonly failed: string; readonly timeoutMs?: number; readonly unusable?: true };
+  | { readonly failed: string; readonly timeoutMs?: number; readonly unusable?: true; readonly ran?: HookRun };
 
-export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDispatchOptions): HookDispatcher {
+/** What the hooks of one dispatch have said besides their decisions. */
+class Remarks {
+  readonly context: HookContext[] = [];
+  permission: HookPermission | undefined;
+  endsTurn: { readonly hook: string; readonly reason: string } | undefined;
+
+  add({ name: hook, source }: Hook, { context, permission, endsTurn }: HookDecision): void {
+    if (context !== undefined && context.trim() !== "") this.context.push({ hook, source, text: context });
+    if (permission !== undefined && this.permission?.effect !== "ask")
+      this.permission = { ...permission, hook, source };
+    if (endsTurn !== undefined) this.endsTurn ??= { hook, reason: endsTurn };
+  }
+
+  all(): Pick<Extract<HookVerdict, { blocked: false }>, "context" | "permission" | "endsTurn"> {
+    const { context, permission, endsTurn } = this;
+    return { ...(context.length > 0 && { context }), ...defined({ permission, endsTurn }) };
+  }
+}
+
+export function createHookDispatcher(options: HookDispatchOptions): HookDispatcher {
+  const { source, bus, ports, monotonicMs, confinement } = options;
   async function ask(hook: Hook, call: HookCall, changes: PayloadChanges | undefined): Promise<Answer> {
     try {
       const answer = hook.handle(call);
@@ -62,9 +98,10 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
         return { failed: messageOf(error), unusable: true };
       }
     } catch (error) {
+      if (error instanceof HookFailed) return { failed: messageOf(error), ran: error.ran };
       if (!(error instanceof HookTimedOut)) return { failed: messageOf(error) };
       const { timeoutMs } = error;
-      const values = { event: hook.event, cmd: hook.name, timeout: timeoutMs / 1000 };
+      const values = { event: hook.writtenEvent ?? hook.event, cmd: hook.name, timeout: timeoutMs / 1000 };
       return { failed: `${reasonText("HookTimeout", values)} (${messageOf(error)})`, timeoutMs };
     }
   }
@@ -75,7 +112,8 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
       const decisions: Asked[] = [];
       const attributes = new Map<string, string | number | boolean>();
       let payload = given;
-      let stoppedBy: { hook: Hook; reason: string; failed?: true } | undefined;
+      const remarks = new Remarks();
+      let stoppedBy: { hook: Hook; reason: string; failed?: true; endsTurn?: true } | undefined;
       const ticket: HookTicket = { open: true, asked: undefined };
       let bound: HookCall["ports"] | undefined;
       let call: HookCall = {
@@ -83,7 +121,7 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
         event,
         payload,
         get ports() {
-          bound ??= bindForHook({ ports, bus, event, at, ticket });
+          bound ??= bindForHook({ ports, bus, event, at, ticket, ...defined({ confinement }) });
           return bound;
         },
         annotate: (added) => keep(attributes, added),
@@ -102,21 +140,20 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
         const asked = describe(hook, answer, monotonicMs() - startMs);
         decisions.push(asked);
         if ("failed" in answer) {
-          if (answer.timeoutMs === undefined) tellFailure(bus, at, hook, answer.failed);
-          else tellTimeout(bus, at, hook, answer.timeoutMs);
-          // A result that was to be changed does not pass unchanged.
-          if (hook.onError === "block" || (answer.unusable && hook.event.endsWith(".post"))) {
-            stoppedBy = {
-              hook,
-              reason: `the hook failed, and Harness blocks the call if a guard fails: ${answer.failed}`,
-              failed: true,
-            };
+          const reason = tellFailed(bus, at, hook, answer);
+          if (reason !== undefined) {
+            stoppedBy = { hook, reason, failed: true };
             break;
           }
-        } else if (answer.decision.action === "block") {
-          stoppedBy = { hook, reason: answer.decision.reason };
+          continue;
+        }
+        remarks.add(hook, answer.decision);
+        if (answer.decision.action === "block") {
+          const { reason, endsTurn } = answer.decision;
+          stoppedBy = { hook, reason, ...(endsTurn === undefined ? {} : { endsTurn: true }) };
           break;
-        } else if (answer.decision.action === "modify") {
+        }
+        if (answer.decision.action === "modify") {
           payload = answer.decision.payload;
           call = withPayload(call, payload);
           changedBelow ||= hook.tier !== "admin";
@@ -128,7 +165,7 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
         const { hook, ...why } = stoppedBy;
         return { blocked: true, ...why, hook: hook.name, source: hook.source };
       }
-      return { blocked: false, payload, attributes: Object.fromEntries(attributes) };
+      return { blocked: false, payload, attributes: Object.fromEntries(attributes), ...remarks.all() };
     },
   };
 }
@@ -149,11 +186,26 @@ function withPayload(call: HookCall, payload: unknown): HookCall {
 }
 
 function describe(hook: Hook, answer: Answer, duration_ms: number): Asked {
-  const said = { hook: hook.name, source: hook.source, duration_ms };
+  const ran = "failed" in answer ? answer.ran : answer.decision.ran;
+  const said = { hook: hook.name, source: hook.source, duration_ms, ...defined({ ran: ran && receiptOf(ran) }) };
   if ("failed" in answer) return { ...said, action: "failed", reason: cutAtBlank(answer.failed, REASON_CHARS) };
   const { decision } = answer;
-  if (decision.action !== "block") return { ...said, action: decision.action };
-  return { ...said, action: "block", reason: cutAtBlank(decision.reason, REASON_CHARS) };
+  const { permission, message } = decision;
+  const remarks = {
+    ...defined({ permission: permission?.effect }),
+    ...(message === undefined ? {} : { message: cutAtBlank(message, REASON_CHARS) }),
+  };
+  if (decision.action !== "block") return { ...said, ...remarks, action: decision.action };
+  return { ...said, ...remarks, action: "block", reason: cutAtBlank(decision.reason, REASON_CHARS) };
+}
+
+function receiptOf({ exitCode, signal, outputHash, truncated }: HookRun): Asked["ran"] {
+  return {
+    exit_code: exitCode,
+    output_hash: outputHash,
+    ...(signal !== null && { signal }),
+    ...defined({ truncated }),
+  };
 }
 
 function record(
@@ -174,22 +226,43 @@ function record(
   });
 }
 
-function tellFailure(bus: HookDispatchOptions["bus"], { turn }: HookPoint, hook: Hook, message: string): void {
+/** Why what was asked about may not happen; undefined where a failure is a warning. */
+function tellFailed(
+  bus: HookDispatchOptions["bus"],
+  at: HookPoint,
+  hook: Hook,
+  answer: Extract<Answer, { failed: string }>,
+): string | undefined {
+  if (answer.timeoutMs === undefined) tellFailure(bus, at, hook, answer);
+  else tellTimeout(bus, at, hook, answer.timeoutMs);
+  // A result that was to be changed does not pass unchanged.
+  const isBlocking = hook.onError === "block" || (answer.unusable && hook.event.endsWith(".post"));
+  return isBlocking ? `the hook failed, and Harness blocks the call if a guard fails: ${answer.failed}` : undefined;
+}
+
+function tellFailure(
+  bus: HookDispatchOptions["bus"],
+  { turn }: HookPoint,
+  hook: Hook,
+  { failed, ran }: Extract<Answer, { failed: string }>,
+): void {
   note(bus, "HookError", {
-    ...defined({ turn }),
+    ...defined({ turn, exit_code: ran?.exitCode ?? undefined }),
     hook: hook.name,
-    event: hook.event,
-    message: cutAtBlank(message, REASON_CHARS),
+    event: hook.writtenEvent ?? hook.event,
+    message: cutAtBlank(failed, REASON_CHARS),
   });
 }
 
 function tellTimeout(bus: HookDispatchOptions["bus"], { turn }: HookPoint, hook: Hook, timeout_ms: number): void {
   const where = turn === undefined ? {} : { turn };
-  note(bus, "HookTimeout", { ...where, hook: hook.name, event: hook.event, timeout_ms });
+  note(bus, "HookTimeout", { ...where, hook: hook.name, event: hook.writtenEvent ?? hook.event, timeout_ms });
 }
 
 /** What a hook may reach, while it is asked and no longer. What it sends is on the record before it goes out. */
-function bindForHook({ ports: { files, web }, bus, event, at, ticket }: HookBinding): HookCall["ports"] {
+function bindForHook(binding: HookBinding): HookCall["ports"] {
+  const { bus, event, at, ticket, confinement } = binding;
+  const { files, web, processes } = binding.ports;
   const { turn, step, callId } = at;
   const where = { ...defined({ turn, call_id: callId }) };
   function check(): void {
@@ -202,14 +275,17 @@ function bindForHook({ ports: { files, web }, bus, event, at, ticket }: HookBind
       check();
       return effect(...args);
     };
-  async function intend(url: string): Promise<void> {
+  async function intendEffect(
+    effect: Pick<EventPayload<"HookIntent">, "port" | "target" | "confinement">,
+  ): Promise<void> {
     check();
     const { asked } = ticket;
     if (asked === undefined) throw new EffectError("AccessDenied", "no hook is asked");
-    const intent = { event, hook: asked.name, source: asked.source, port: "connect", target: hostOf(url) } as const;
+    const intent = { event, hook: asked.name, source: asked.source, ...effect };
     await bus.publish("HookIntent", { ...where, ...defined({ step }), ...intent });
     check();
   }
+  const intend = (url: string): Promise<void> => intendEffect({ port: "connect", target: hostOf(url) });
   async function connect<Request extends WebRequest | WebPost, Response>(
     request: Request,
     send: (request: Request) => Promise<Response>,
@@ -224,6 +300,17 @@ function bindForHook({ ports: { files, web }, bus, event, at, ticket }: HookBind
       stat: whileOpen((path) => files.stat(path)),
       read: whileOpen((path, maxBytes) => files.read(path, maxBytes)),
       list: whileOpen((path) => files.list(path)),
+    },
+    processes: {
+      async run(program, signal) {
+        check();
+        if (ticket.asked?.isProgram !== true || confinement === undefined) {
+          throw new EffectError("AccessDenied", "only a shell hook starts a program, and only its own");
+        }
+        const held = await confinement();
+        await intendEffect({ port: "process", target: program.args.at(-1) ?? program.file, confinement: held });
+        return processes.run({ ...program, confinement: held }, signal);
+      },
     },
     web: {
       get: (request, signal) => connect(request, (judged) => web.get(judged, signal)),

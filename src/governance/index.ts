@@ -7,6 +7,7 @@ export { createCustomEvents } from "./custom-events.ts";
 export { deniedPrograms } from "./denied-programs.ts";
 export { createGate } from "./gate.ts";
 export { createHookDispatcher } from "./hook-dispatch.ts";
+export { namedPaths } from "./known-tools.ts";
 export { createLabelling, createSessionLabels, type SessionLabels } from "./labels.ts";
 export { createLedger } from "./ledger.ts";
 export type { NetworkJudgement } from "./network-record.ts";
@@ -18,7 +19,8 @@ export { type SuggestedRule, type Suggestions, suggestRules } from "./policy-sug
 export { type RecordedCall, RecordedCalls, type RecordedSession } from "./recorded-calls.ts";
 export { createResultRedaction } from "./result-redaction.ts";
 export { checkRules } from "./rule-examples.ts";
-export { parseRule, type Rule } from "./rules.ts";
+export { matchPath } from "./rule-patterns.ts";
+export { namesTool, parseRule, type Rule } from "./rules.ts";
 export { isSecretFile } from "./sensitive-paths.ts";
 export { createTimeLimit } from "./time-limit.ts";
 export { createPostHooks, createPreHooks } from "./tool-hooks.ts";

@@ -7,6 +7,7 @@ import { reasonText } from "#protocol";
 import { confined, QUIET, type SandboxHold } from "./confinement.ts";
 import type { DiskView } from "./disk-view.ts";
 import { judgeFileRules } from "./file-rules.ts";
+import { withHooks } from "./hook-permission.ts";
 import { isBuiltin, isCommand, isFileTool, isServerTool, kindOf, namedPaths, pathArguments } from "./known-tools.ts";
 import { leavingNeedsYes, namesAllLabels, type SessionLabels } from "./labels.ts";
 import { locatedArguments, loudOnDisk } from "./on-disk.ts";
@@ -45,7 +46,7 @@ export interface JudgeOptions {
 }
 
 /** What a decision looks at. */
-export interface JudgedCall extends Pick<ToolCall, "args"> {
+export interface JudgedCall extends Pick<ToolCall, "args" | "hookSays"> {
   readonly tool: Pick<Tool, "name" | "label" | "class" | "subject" | "relays">;
 }
 
@@ -232,10 +233,27 @@ export function createJudge(options: JudgeOptions): Judge {
     async judge(call, disk) {
       // One judgement is made by one set of rules, also when an answer adds one meanwhile.
       const all = options.rules();
-      const verdict = guarded(call, await judge(call, disk, all), all);
+      const verdict = guarded(call, await saidByHooks(call, await judge(call, disk, all), disk, all), all);
       return isCommand(call.tool.name) ? confined(call, verdict, await options.hold()) : verdict;
     },
   };
+
+  /** What a hook allows is held to what a rule that allows in general is held to: not to a secret file that nobody named. */
+  async function saidByHooks(
+    call: JudgedCall,
+    verdict: Verdict,
+    disk: DiskView,
+    all: readonly Rule[],
+  ): Promise<Verdict> {
+    const said = withHooks(verdict, call.hookSays);
+    if (said.effect !== "allow" || verdict.effect === "allow") return said;
+    if (isCommand(call.tool.name)) return (await secretRead(call, said, disk, all)) === undefined ? said : verdict;
+    const args = isFileTool(call.tool.name) ? await locatedArguments(call.tool.name, call.args, disk) : call.args;
+    const forms = args === undefined ? [] : [call, { ...call, args }];
+    const isPlain =
+      forms.length > 0 && forms.every((form) => unnamedSecret(asRuleCall(form), [], options.root) === undefined);
+    return isPlain ? said : verdict;
+  }
 
   /** What may run may still carry data out; with private and untrusted content in one session that takes a yes. */
   function guarded(call: JudgedCall, verdict: Verdict, all: readonly Rule[]): Verdict {

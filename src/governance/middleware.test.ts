@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { compose, type EffectPorts, type ProcessPort, type ProcessSpec } from "#base";
+import { compose, type EffectPorts, noServers, type ProcessPort, type ProcessSpec, READ_RESOURCE_TOOL } from "#base";
 import type { CallResult, EventBus, Tool, ToolCall, ToolMiddleware } from "#engine";
 import { CallId, ClientId, SessionId, TurnId } from "#protocol";
 import { createSystemClock } from "#world";
@@ -239,8 +239,13 @@ describe("the gate", () => {
       ports: {
         ...ports,
         servers: {
+          ...noServers,
           async call({ server, tool }) {
             reached.push(`${server}/${tool}`);
+            return { content: [], isError: false };
+          },
+          async read({ server, uri }) {
+            reached.push(`${server} ${uri}`);
             return { content: [], isError: false };
           },
         },
@@ -269,6 +274,21 @@ describe("the gate", () => {
       })(call);
     }
     expect(reached).toEqual(["notes/add"]);
+    const reading = toolCall({ class: "sensitive", name: READ_RESOURCE_TOOL }, { server: "notes", uri: "n://1" });
+    await compose<ToolCall, CallResult>([ledgerOn(async () => undefined), gate], async ({ ports: bound }) => {
+      const { signal } = new AbortController();
+      const judged = { server: "notes", uri: "n://1", timeoutMs: 1000 };
+      for (const other of [
+        { ...judged, uri: "n://2" },
+        { ...judged, server: "mail" },
+      ]) {
+        await expect(bound?.servers.read(other, signal)).rejects.toMatchObject({ reason: "AccessDenied" });
+      }
+      await expect(bound?.servers.resources("notes", 1000, signal)).rejects.toMatchObject({ reason: "AccessDenied" });
+      await bound?.servers.read(judged, signal);
+      return OK;
+    })(reading);
+    expect(reached).toEqual(["notes/add", "notes n://1"]);
   });
 
   test("refuses once the call was cancelled", async () => {

@@ -2,10 +2,11 @@
  * Tool middleware: `tool.pre` before a call is judged, so that nobody is asked about what policy blocks and what a person
  * approves is what runs; `tool.post` on the result of a call that ran.
  */
-import { canonicalHash, isRecord, jsonIn } from "#base";
+import { canonicalHash, defined, isRecord, jsonIn } from "#base";
 import {
   type CallResult,
   eitherName,
+  type HookContext,
   type HookDispatcher,
   type HookPoint,
   type HookVerdict,
@@ -14,7 +15,7 @@ import {
   type ToolCall,
   type ToolMiddleware,
 } from "#engine";
-import type { Label, ToolOutputBlock } from "#protocol";
+import { type Label, ReasonError, reasonText, type ToolOutputBlock } from "#protocol";
 
 type BlockedVerdict = Extract<HookVerdict, { readonly blocked: true }>;
 
@@ -37,8 +38,13 @@ export function createPreHooks(hooks: HookDispatcher, labels: () => readonly Lab
       return blocked(verdict);
     }
     call.annotate(verdict.attributes);
-    if (verdict.payload === payload) return judgedLater(call, next);
-    return judgedLater({ ...call, args: argumentsOf(verdict.payload), isRewritten: true }, next);
+    const { permission: hookSays, context } = verdict;
+    const asked = { ...call, ...defined({ hookSays }) };
+    const result =
+      verdict.payload === payload
+        ? await judgedLater(asked, next)
+        : await judgedLater({ ...asked, args: argumentsOf(verdict.payload), isRewritten: true }, next);
+    return withContext(result, context);
   };
 }
 
@@ -72,18 +78,40 @@ export function createPostHooks(hooks: HookDispatcher): ToolMiddleware {
       return blocked(verdict);
     }
     call.annotate(verdict.attributes);
-    return verdict.payload === payload ? result : changedResult(result, verdict.payload);
+    const told = withContext(
+      verdict.payload === payload ? result : changedResult(result, verdict.payload),
+      verdict.context,
+    );
+    return verdict.endsTurn === undefined ? told : { ...told, endsTurn: ending("tool.post", verdict.endsTurn) };
   };
+}
+
+/** What hooks add for the model is a part of its own, which is delimited like everything that a tool gives back. */
+function withContext(result: CallResult, context: readonly HookContext[] = []): CallResult {
+  if (context.length === 0) return result;
+  const added = context.map(({ hook, source, text }): ToolOutputBlock => {
+    return { type: "text", text: `From the hook "${hook}" (${source}):\n${text}` };
+  });
+  return { ...result, content: [...result.content, ...added] };
+}
+
+function ending(event: string, { hook, reason }: { readonly hook: string; readonly reason: string }): ReasonError {
+  const message = reasonText("HookBlocked", { event, hook, reason, source: "continue: false" });
+  return ReasonError.withMessage("HookBlocked", message);
 }
 
 function pointOf({ session, turn, step, id, depth, nesting, originator, signal }: ToolCall): HookPoint {
   return { session, turn, step, callId: id, depth, nesting, originator, signal };
 }
 
-function blocked({ hook, reason, source }: Pick<BlockedVerdict, "hook" | "reason" | "source">): CallResult {
+function blocked({ hook, reason, source, endsTurn }: BlockedVerdict): CallResult {
   const refused = refusal("denied", "HookBlocked", `blocked by hook "${hook}": ${reason}`);
   const place = { type: "text", text: `(${source}) To allow it, change that hook.` } as const;
-  return { ...refused, content: [...refused.content, place] };
+  return {
+    ...refused,
+    content: [...refused.content, place],
+    ...(endsTurn && { endsTurn: ending("tool.pre", { hook, reason }) }),
+  };
 }
 
 /** `args` and `arguments` are two names of one thing; which call it is stays as it was. */

@@ -2,23 +2,38 @@
  * One connection to one server: handshake in the era that the server speaks, its tools, calls. It ends when the server does and
  * is never brought back; whoever supervises the server makes another one.
  */
-import type { Client, JsonSchemaValidator, StandardSchemaV1 } from "@modelcontextprotocol/client";
+import { basename } from "node:path";
+import { pathToFileURL } from "node:url";
+import type {
+  Client,
+  ClientCapabilities,
+  ElicitResult,
+  JsonSchemaValidator,
+  ListRootsResult,
+  ProtocolError,
+} from "@modelcontextprotocol/client";
 import type { McpServer } from "#artifacts";
-import { type Clock, isRecord, messageOf } from "#base";
+import { type Clock, isRecord, messageOf, type ServerAsk, type ServerResource } from "#base";
 import { untilAborted } from "./deadline.ts";
+import { headerFault } from "./header-declarations.ts";
 import { createHttpTransport } from "./http-transport.ts";
+import { readPages, SDK_TIMEOUT_MS } from "./list-pages.ts";
 import type { McpLog, McpWorld } from "./mcp-world.ts";
 import type { OpenTransport } from "./open-transport.ts";
+import { readResources } from "./resource-list.ts";
+import { createSubscriptions } from "./resource-subscriptions.ts";
 import { loadSdk } from "./sdk.ts";
 import { createServerLog, type ServerLog } from "./server-log.ts";
+import { createRunningRequests, type RunningRequests } from "./server-questions.ts";
 import { createStdioTransport } from "./stdio-transport.ts";
 import { type ListedTool, readTools } from "./tool-list.ts";
 
 /** A silent server gets the older handshake after this long. */
 const PROBE_TIMEOUT_MS = 2_000;
-/** The SDK's own timers must not come first: the clock of the program decides. */
-const SDK_TIMEOUT_MS = 2 ** 31 - 1;
-const MAX_PAGES = 1_000;
+/** On the network silence is slowness: there is no older handshake after it, and a login may be refreshed meanwhile. */
+const NETWORK_PROBE_TIMEOUT_MS = 25_000;
+const METHOD_NOT_FOUND = -32_601;
+const INVALID_REQUEST = -32_600;
 
 export type Era = "legacy" | "modern";
 
@@ -28,7 +43,13 @@ export interface Connection {
   readonly protocolVersion: string;
   /** Resolves to the reason when it is over. */
   readonly closed: Promise<string>;
+  /** Requests that are under way; in the older era a server asks beside them. */
+  readonly requests: RunningRequests;
+  readonly roots: () => ListRootsResult;
   listTools(signal: AbortSignal): Promise<readonly ListedTool[]>;
+  listResources(signal: AbortSignal): Promise<readonly ServerResource[]>;
+  /** From now on `onResourceUpdated` is told when the resource changes. Nothing where the server does not offer that. */
+  subscribe(uri: string): Promise<void>;
   /** Lets a server end by itself first. */
   close(): Promise<void>;
   kill(reason: string): void;
@@ -39,9 +60,14 @@ export interface ConnectOptions {
   readonly world: McpWorld;
   readonly clock: Clock;
   readonly log: McpLog;
+  /** The workspace; absent where there is none. */
+  readonly root?: string;
   /** The era that this server spoke the last time. */
   readonly era: Era | undefined;
   readonly onToolsChanged: () => void;
+  readonly onResourceUpdated: (uri: string) => void;
+  /** Aborts when the program ends. */
+  readonly hurry?: AbortSignal;
 }
 
 /** Rejects with what went wrong; nothing of the attempt is left behind. */
@@ -62,19 +88,29 @@ async function attempt(
   era: Era | undefined,
   signal: AbortSignal,
 ): Promise<Connection> {
-  const { Client } = await loadSdk();
-  const { transport, closed, reason, kill } = await openTransport(options, log);
+  const { Client, ProtocolError } = await loadSdk();
+  const { transport, closed, reason, fault, kill } = await openTransport(options, log);
+  const isProgram = options.server.connection.kind === "stdio";
   const client = new Client(
     { name: "harness", version: "1" },
     {
-      capabilities: {},
-      versionNegotiation: { mode: "auto", probe: { timeoutMs: PROBE_TIMEOUT_MS } },
+      capabilities: capabilitiesOf(options),
+      versionNegotiation: {
+        mode: "auto",
+        probe: { timeoutMs: isProgram ? PROBE_TIMEOUT_MS : NETWORK_PROBE_TIMEOUT_MS },
+      },
       inputRequired: { autoFulfill: false },
       listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: options.onToolsChanged } },
       // The SDK would check output with the regular expressions of V8; schemas of others are checked in a worker.
       jsonSchemaValidator: { getValidator: acceptAll },
     },
   );
+  const requests = createRunningRequests();
+  const roots = () => rootsOf(options);
+  answerRequests(client, options, { ProtocolError, requests, roots });
+  client.setNotificationHandler("notifications/resources/updated", ({ params: { uri } }) => {
+    options.onResourceUpdated(uri);
+  });
   client.onerror = (error) => log.line("warn", messageOf(error));
   client.setNotificationHandler("notifications/message", ({ params: { data } }) => {
     log.line("debug", typeof data === "string" ? data : String(JSON.stringify(data)));
@@ -87,6 +123,8 @@ async function attempt(
   } catch (error) {
     const why = reason();
     kill("it could not be connected");
+    const known = signal.aborted ? undefined : fault?.();
+    if (known !== undefined) throw known;
     // The SDK knows only that the connection is gone.
     throw codeOf(error) === "CONNECTION_CLOSED" && why !== undefined ? new Error(why, { cause: error }) : error;
   } finally {
@@ -97,42 +135,82 @@ async function attempt(
     era: client.getProtocolEra() ?? "legacy",
     protocolVersion: client.getNegotiatedProtocolVersion() ?? "",
     closed,
-    listTools: (listSignal) => listTools(client, listSignal, log),
+    requests,
+    roots,
+    async listTools(listSignal) {
+      const tools = await listTools(client, listSignal, log);
+      if (isProgram || client.getProtocolEra() !== "modern") return tools;
+      return tools.filter(({ name, inputSchema }) => {
+        const fault = headerFault(inputSchema);
+        if (fault !== undefined) log.line("warn", `the tool ${name} is left out: ${fault}`);
+        return fault === undefined;
+      });
+    },
+    listResources: (listSignal) => listResources(client, listSignal, log),
+    subscribe: createSubscriptions(client, log),
     close: () => client.close(),
     kill,
   };
 }
 
-async function openTransport({ server, world, clock }: ConnectOptions, log: ServerLog): Promise<OpenTransport> {
+/** Where a server that runs here finds the workspace. One on the network has no use for a path of this machine. */
+function rootsOf({ server, root }: ConnectOptions): ListRootsResult {
+  if (server.connection.kind !== "stdio" || root === undefined) return { roots: [] };
+  return { roots: [{ uri: pathToFileURL(root).href, name: basename(root) }] };
+}
+
+function capabilitiesOf({ server }: ConnectOptions): ClientCapabilities {
+  return {
+    elicitation: { form: {}, url: {} },
+    ...(server.connection.kind === "stdio" && { roots: {} }),
+  };
+}
+
+/** Of the older era: what the server asks on its own. */
+function answerRequests(
+  client: Client,
+  { server }: ConnectOptions,
+  on: Pick<Connection, "requests" | "roots"> & { readonly ProtocolError: typeof ProtocolError },
+): void {
+  const answer = async (asked: ServerAsk): Promise<Readonly<Record<string, unknown>>> => {
+    const reply = await on.requests.ask(asked);
+    if ("refused" in reply) throw new on.ProtocolError(INVALID_REQUEST, reply.refused);
+    return reply.result;
+  };
+  // The SDK checks the shape of the result.
+  client.setRequestHandler("elicitation/create", async ({ method, params }) => {
+    return (await answer({ method, params: { ...params } })) as ElicitResult;
+  });
+  if (server.connection.kind === "stdio") client.setRequestHandler("roots/list", on.roots);
+}
+
+async function openTransport({ server, world, clock, hurry }: ConnectOptions, log: ServerLog): Promise<OpenTransport> {
   const { connection } = server;
-  if (connection.kind !== "stdio") return createHttpTransport(connection, world);
-  return createStdioTransport({ ...server, connection }, world, clock, log);
+  if (connection.kind !== "stdio") return createHttpTransport({ ...server, connection }, world, clock);
+  return createStdioTransport({ ...server, connection }, world, clock, log, hurry);
 }
 
 async function listTools(client: Client, signal: AbortSignal, log: ServerLog): Promise<readonly ListedTool[]> {
   if (client.getServerCapabilities()?.tools === undefined) return [];
   const read = readTools((text) => log.line("warn", text));
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const params = cursor === undefined ? {} : { cursor };
-    const request = { method: "tools/list", params };
-    const { tools, nextCursor } = await client.request(request, anyPage, { signal, timeout: SDK_TIMEOUT_MS });
-    if (!Array.isArray(tools)) throw new Error("its list of tools is not a list");
-    const isFull = !read.add(tools);
-    if (isFull || typeof nextCursor !== "string" || nextCursor === cursor) return read.tools();
-    cursor = nextCursor;
-  }
-  throw new Error(`its list of tools has more than ${MAX_PAGES} pages`);
+  await readPages(client, { method: "tools/list", field: "tools" }, read.add, signal);
+  return read.tools();
 }
 
-/** Pages are read tool by tool: the SDK would refuse the whole list for one tool that is not as it should be. */
-const anyPage: StandardSchemaV1<unknown, Readonly<Record<string, unknown>>> = {
-  "~standard": {
-    version: 1,
-    vendor: "harness",
-    validate: (value) => (isRecord(value) ? { value } : { issues: [{ message: "not an object" }] }),
-  },
-};
+async function listResources(client: Client, signal: AbortSignal, log: ServerLog): Promise<readonly ServerResource[]> {
+  if (client.getServerCapabilities()?.resources === undefined) return [];
+  const read = readResources((text) => log.line("warn", text));
+  const add = (isTemplate: boolean) => (page: readonly unknown[]) => read.add(page, isTemplate);
+  await readPages(client, { method: "resources/list", field: "resources" }, add(false), signal);
+  const templates = { method: "resources/templates/list", field: "resourceTemplates" };
+  try {
+    await readPages(client, templates, add(true), signal);
+  } catch (error) {
+    // A server with resources need not know templates.
+    if (codeOf(error) !== METHOD_NOT_FOUND) throw error;
+  }
+  return read.resources();
+}
 
 /** The codes of the SDK's own errors are words, those of JSON-RPC are numbers. */
 export function codeOf(error: unknown): string | number | undefined {

@@ -42,7 +42,7 @@ function searchTool(servers: readonly LazyServer[], all: readonly Tool[]): Tool 
     label: "SearchTools",
     class: "read_only",
     fresh: true,
-    description: `Find tools of MCP servers by words. Their schemas come from mcp.describe. Available:\n${menu(servers)}`,
+    description: `Search the tools of MCP servers by keyword. mcp.describe gives their schemas. Available:\n${menu(servers)}`,
     parameters: {
       type: "object",
       properties: {

@@ -24,7 +24,7 @@ async function expectOthersServed(servers: Awaited<ReturnType<typeof open>>): Pr
 test("text on standard output is skipped and logged", async () => {
   const servers = await open("chatty");
   expect(await servers.run("mcp.bad.call")).toMatchObject({ content: [{ text: "called call" }] });
-  expect(servers.lines).toContain("warn bad: printed to its output what is not a message: listening…");
+  expect(servers.lines).toContain("warn bad: wrote something to its output that is not a message: listening…");
 });
 
 describe("a server that does not answer", () => {
@@ -39,7 +39,7 @@ describe("a server that does not answer", () => {
 
   test("ends a call with its time", async () => {
     const servers = await open("hang-call", { toolTimeoutMs: 50 });
-    await expect(servers.run("mcp.bad.call")).rejects.toMatchObject({ name: "EffectError", reason: "Timeout" });
+    await expect(servers.run("mcp.bad.call")).rejects.toMatchObject({ name: "ToolError", reason: "ToolTimeout" });
     await expectOthersServed(servers);
   });
 });
@@ -59,7 +59,7 @@ test("a flood of lines and a line without an end are ended", async () => {
     await expect(servers.run("mcp.bad.call")).rejects.toMatchObject(
       mode === "flood" ? { message: expect.stringMatching(/«mcp-server-unavailable»/) } : { reason: "TooLarge" },
     );
-    const reason = mode === "flood" ? "it floods its output" : "it sends a line without an end";
+    const reason = mode === "flood" ? "it floods its output" : "it sent a line that never ended";
     await vi.waitFor(() => expect(servers.states()[0]).toMatchObject({ lastError: reason }), 20_000);
     await expectOthersServed(servers);
     expect(servers.lines.length).toBeLessThan(300);

@@ -27,8 +27,10 @@ export interface McpWorld {
     on: { stdout(chunk: Buffer): void; stderr(chunk: Buffer): void },
     signal: AbortSignal,
   ): Promise<ServerProcess>;
-  /** For servers on the network: public or allowed addresses only. */
-  readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
+  /** Rejects with a `ReasonError` when `start` would, because what would start is not what was approved. Absent: nothing is approved. */
+  check?(server: StdioServer): Promise<void>;
+  /** For servers on the network: to the origin of its entry, at public or allowed addresses only. Rejects with an `EffectError`. */
+  readonly fetch: (url: string | URL, init: RequestInit | undefined, server: McpServer) => Promise<Response>;
 }
 
 export type McpLog = (level: "debug" | "info" | "warn" | "error", text: string) => void;

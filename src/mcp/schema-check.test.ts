@@ -85,6 +85,6 @@ test("what is too large, too deep or somewhere else is refused before it is comp
     "it has more than 1000 properties",
     "it refers to another document",
     "it is longer than 65536 characters",
-    "it is written for a draft before 6",
+    "it is written for a JSON Schema draft older than 6",
   ]);
 });

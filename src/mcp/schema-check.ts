@@ -49,7 +49,7 @@ export function createSchemaCheck(clock: Clock, log: McpLog): SchemaCheck {
     worker.on("error", (error) => started.settle?.(`The check failed: ${messageOf(error)}.`));
     worker.on("exit", () => {
       if (running === started) running = undefined;
-      started.settle?.("The check was ended.");
+      started.settle?.("The check was stopped.");
     });
     return started;
   }
@@ -93,7 +93,7 @@ export function createSchemaCheck(clock: Clock, log: McpLog): SchemaCheck {
       if (typeof ready === "string") return ready;
     }
     const current = running;
-    if (current === undefined) return "The check was ended.";
+    if (current === undefined) return "The check was stopped.";
     const known = current.keys.get(schema);
     const key = known ?? current.schemas++;
     current.keys.set(schema, key);

@@ -8,7 +8,8 @@ const MAX_PROPERTIES = 1_000;
 /** Why it is refused; undefined for one that may be compiled. */
 export function schemaFault(schema: Readonly<Record<string, unknown>>): string | undefined {
   const { $schema } = schema;
-  if (typeof $schema === "string" && /draft-0[1-4]/.test($schema)) return "it is written for a draft before 6";
+  if (typeof $schema === "string" && /draft-0[1-4]/.test($schema))
+    return "it is written for a JSON Schema draft older than 6";
   let properties = 0;
 
   function fault(value: unknown, depth: number): string | undefined {

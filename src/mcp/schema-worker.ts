@@ -15,7 +15,7 @@ export interface CheckRequest {
 }
 
 export interface CheckReply {
-  /** What does not fit, one line each; empty: it fits. */
+  /** What does not match, one line each; empty: it fits. */
   readonly problems: readonly string[];
   /** Patterns that are not checked. */
   readonly leftOut: readonly string[];
@@ -69,7 +69,7 @@ function check(validate: ValidateFunction | string | undefined, value: unknown):
 function problem({ instancePath, message, params }: ErrorObject): string {
   const name: unknown = params.additionalProperty ?? params.allowedValues;
   const detail = name === undefined ? "" : ` (${JSON.stringify(name).slice(0, 200)})`;
-  return `${instancePath === "" ? "" : `${instancePath.slice(1)}: `}${message ?? "does not fit"}${detail}.`;
+  return `${instancePath === "" ? "" : `${instancePath.slice(1)}: `}${message ?? "does not match"}${detail}.`;
 }
 
 /** Draft 7 is what most servers write without saying so; lists of schemas under `items` are its own. */

@@ -1,70 +1,181 @@
-/** One call of a tool of a server, with its time limit, its cancellation and its progress. */
-import type { Progress } from "@modelcontextprotocol/client";
-import { type Clock, EffectError, isRecord, messageOf, type ServerAnswer, type ServerCall, visibleLine } from "#base";
+/** Requests to a server, with their time limit, cancellation, progress and the questions that it asks meanwhile. */
+import type { CallToolRequest, Progress } from "@modelcontextprotocol/client";
+import {
+  type Clock,
+  EffectError,
+  type EffectReason,
+  isRecord,
+  messageOf,
+  type ServerAnswer,
+  type ServerCall,
+  type ServerRead,
+  type ServerResource,
+  visibleLine,
+} from "#base";
 import { type Connection, codeOf } from "./connection.ts";
 import { startDeadline, untilAborted } from "./deadline.ts";
+import { SDK_TIMEOUT_MS } from "./list-pages.ts";
 import type { SchemaCheck } from "./schema-check.ts";
+import { createAsking, QuestionRefused, type WithInput, withInput } from "./server-questions.ts";
+import { isEnabled, waitsForApproval } from "./server-tools.ts";
 import { TOO_LARGE_CODE } from "./stdio-transport.ts";
 import type { SupervisedServer } from "./supervised-server.ts";
 import type { ListedTool } from "./tool-list.ts";
 
-const SDK_TIMEOUT_MS = 2 ** 31 - 1;
 const MAX_PROGRESS_CHARS = 500;
 const MAX_ERROR_CHARS = 4_000;
 /** Deeper answers than any server gives; what walks them may do so recursively. */
 const MAX_DEPTH = 128;
 
-export async function callServer(
+/** What every request has: how long it may take, and who answers what the server asks meanwhile. */
+type Request = Pick<ServerCall, "server" | "timeoutMs" | "onAsk">;
+
+export interface CalledServer {
+  readonly answer: ServerAnswer;
+  /** What the structured content of the answer has to match. */
+  readonly outputSchema?: ListedTool["outputSchema"];
+}
+
+interface Sending {
+  readonly connection: Connection;
+  readonly signal: AbortSignal;
+  /** Repeats a request until its result is complete. */
+  complete(send: (input: WithInput) => Promise<unknown>): Promise<Readonly<Record<string, unknown>>>;
+}
+
+/** Rejects as `ServerPort` says; `send` gives what the server answered. */
+async function requestServer<Result>(
   supervised: SupervisedServer,
-  tool: ListedTool,
-  call: ServerCall,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<ServerAnswer> {
-  const deadline = startDeadline(clock, Math.min(call.timeoutMs, supervised.server.toolTimeoutMs), signal);
+  { server, timeoutMs, onAsk }: Request,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  send: (sending: Sending) => Promise<Result>,
+): Promise<Result | ServerAnswer> {
+  const deadline = startDeadline(clock, Math.min(timeoutMs, supervised.server.toolTimeoutMs), signal);
+  const ended = new AbortController();
+  const asking = createAsking(onAsk, deadline, ended.signal);
   let connection: Connection | undefined;
+  let end: (() => void) | undefined;
   try {
-    connection = await supervised.connected(deadline.signal);
-    return await untilAborted(send(connection, tool, call, deadline.signal), deadline.signal);
+    const open = await supervised.connected(deadline.signal);
+    connection = open;
+    end = open.requests.begin(asking);
+    const around = { asking, roots: open.roots, clock, signal: deadline.signal };
+    const complete: Sending["complete"] = async (once) => {
+      const result = await withInput(once, around);
+      return isRecord(result) ? result : {};
+    };
+    return await untilAborted(send({ connection: open, signal: deadline.signal, complete }), deadline.signal);
   } catch (error) {
     if (signal.aborted) throw new EffectError("Cancelled", "the call was cancelled");
-    if (deadline.isOver()) {
-      throw new EffectError("Timeout", `the MCP server '${call.server}' did not answer in time`);
-    }
-    return failedAnswer(error, call.server, connection);
+    if (deadline.isOver()) throw new EffectError("Timeout", `the MCP server '${server}' did not answer in time`);
+    return failedAnswer(error, server, connection);
   } finally {
+    end?.();
+    ended.abort();
     deadline.clear();
   }
 }
 
-async function send(
-  { client }: Connection,
-  { name, inputSchema }: ListedTool,
-  { args, onProgress }: ServerCall,
+/** The tool as it was approved, or why it cannot be called. */
+function toolOf({ server, offer, waiting }: SupervisedServer, name: string): ListedTool | string {
+  const isNamed = (tool: ListedTool): boolean => tool.name === name && isEnabled(server, name);
+  const found = offer().tools.find(isNamed);
+  if (found !== undefined) return found;
+  if (waiting().some(isNamed)) return waitsForApproval(server.name, name);
+  return `The MCP server '${server.name}' has no tool '${name}'.`;
+}
+
+export async function callServer(
+  supervised: SupervisedServer,
+  call: ServerCall,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<CalledServer> {
+  const { args, onProgress } = call;
+  let outputSchema: ListedTool["outputSchema"];
+  const answer = await requestServer(supervised, call, { clock, signal }, async (sending): Promise<ServerAnswer> => {
+    const { connection, signal: given, complete } = sending;
+    // Not before it is connected: what was known of it came from an earlier connection.
+    const tool = toolOf(supervised, call.tool);
+    if (typeof tool === "string") return errorAnswer(tool);
+    const { name, inputSchema } = tool;
+    const options = {
+      signal: given,
+      timeout: SDK_TIMEOUT_MS,
+      allowInputRequired: true,
+      // Without its output schema: that is checked elsewhere. The wire of the newer era needs the schema of the input.
+      toolDefinition: { name, inputSchema: { ...inputSchema, type: "object" as const } },
+      ...(onProgress !== undefined && { onprogress: (progress: Progress) => onProgress(progressText(progress)) }),
+    };
+    const result = await complete((input) =>
+      connection.client.callTool(
+        { name, arguments: args, ...logged(connection), ...input } as CallToolRequest["params"],
+        options,
+      ),
+    );
+    const { content, structuredContent, isError } = result;
+    outputSchema = tool.outputSchema;
+    return answerOf({
+      content: blocksOf(content),
+      ...(structuredContent !== undefined && { structured: structuredContent }),
+      isError: isError === true,
+    });
+  });
+  return { answer, ...(outputSchema !== undefined && { outputSchema }) };
+}
+
+/** In the newer era a server logs only for a request that asks for it. */
+function logged({ era }: Connection): { readonly _meta?: Readonly<Record<string, string>> } {
+  return era === "modern" ? { _meta: { "io.modelcontextprotocol/logLevel": "info" } } : {};
+}
+
+/** The content of a resource, which is watched from now on where its server offers that. */
+export async function readResource(
+  supervised: SupervisedServer,
+  read: ServerRead,
+  clock: Clock,
   signal: AbortSignal,
 ): Promise<ServerAnswer> {
-  const result = await client.callTool(
-    { name, arguments: args },
-    {
-      signal,
-      timeout: SDK_TIMEOUT_MS,
-      // Without its output schema: that is checked elsewhere. The wire of the newer era needs the schema of the input.
-      toolDefinition: { name, inputSchema: { ...inputSchema, type: "object" } },
-      ...(onProgress !== undefined && { onprogress: (progress) => onProgress(progressText(progress)) }),
-    },
+  const { uri } = read;
+  return requestServer(supervised, read, { clock, signal }, async ({ connection, signal: given, complete }) => {
+    const options = { signal: given, timeout: SDK_TIMEOUT_MS, allowInputRequired: true, cacheMode: "bypass" as const };
+    const result = await complete((input) => connection.client.readResource({ uri, ...input }, options));
+    void connection.subscribe(uri);
+    const content = blocksOf(result.contents).map((resource) => ({ type: "resource", resource }));
+    return answerOf({ content, isError: false });
+  });
+}
+
+export async function listResources(
+  supervised: SupervisedServer,
+  timeoutMs: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<readonly ServerResource[]> {
+  const request = { server: supervised.server.name, timeoutMs };
+  const listed = await requestServer(supervised, request, { clock, signal }, ({ connection, signal: given }) =>
+    connection.listResources(given),
   );
-  if (isDeeper(result, MAX_DEPTH)) return errorAnswer(`The answer is nested more than ${MAX_DEPTH} levels deep.`);
-  return {
-    content: result.content.filter(isRecord),
-    ...(result.structuredContent !== undefined && { structured: result.structuredContent }),
-    isError: result.isError === true,
-  };
+  if (!("isError" in listed)) return listed;
+  throw new EffectError("ServerUnavailable", `the MCP server '${request.server}' does not list its resources`);
+}
+
+function blocksOf(content: unknown): readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(content) ? content.filter(isRecord) : [];
+}
+
+function answerOf(answer: ServerAnswer): ServerAnswer {
+  return isDeeper(answer, MAX_DEPTH) ? errorAnswer(`The answer is nested more than ${MAX_DEPTH} levels deep.`) : answer;
 }
 
 function failedAnswer(error: unknown, server: string, connection: Connection | undefined): ServerAnswer {
-  if (error instanceof EffectError) throw error;
+  if (error instanceof QuestionRefused) {
+    return errorAnswer(`A question of the MCP server was refused: ${visibleLine(error.message)}.`);
+  }
+  const effect = effectIn(error);
+  if (effect !== undefined && !LOST.has(effect.reason)) throw effect;
   const code = codeOf(error);
-  const text = visibleLine(messageOf(error).slice(0, MAX_ERROR_CHARS));
+  const text = visibleLine(messageOf(effect ?? error).slice(0, MAX_ERROR_CHARS));
   if (code === TOO_LARGE_CODE) throw new EffectError("TooLarge", text, { cause: error });
   // Refused by the server itself, or an answer that is not one.
   if (typeof code === "number" || code === "INVALID_RESULT")
@@ -78,10 +189,24 @@ function failedAnswer(error: unknown, server: string, connection: Connection | u
   });
 }
 
+/** The server was not reached, or no longer is: the connection is of no use. */
+const LOST = new Set<EffectReason>(["NetworkFailed", "AddressRefused", "SandboxRefused"]);
+const MAX_CAUSES = 5;
+
+/** The SDK wraps what a request failed with. */
+function effectIn(error: unknown): EffectError | undefined {
+  let cause = error;
+  for (let at = 0; at < MAX_CAUSES && cause instanceof Error; at++) {
+    if (cause instanceof EffectError) return cause;
+    cause = cause.cause;
+  }
+  return undefined;
+}
+
 /** Structured content that is not what the server itself promised is an error, as the specification wants it. */
 export async function checkedAnswer(
   answer: ServerAnswer,
-  { outputSchema }: ListedTool,
+  outputSchema: ListedTool["outputSchema"],
   schemas: SchemaCheck,
 ): Promise<ServerAnswer> {
   if (outputSchema === undefined || answer.isError) return answer;

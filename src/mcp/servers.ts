@@ -3,13 +3,19 @@ import type { McpServer } from "#artifacts";
 import { type Clock, EffectError, type ServerPort, serverToolName } from "#base";
 import type { Tool } from "#engine";
 import { discoveryTools, isLazy, type LazyServer } from "./discovery.ts";
+import type { ToolKeeper } from "./kept-tools.ts";
 import type { McpLog, McpWorld } from "./mcp-world.ts";
+import { resourceTools } from "./resource-tools.ts";
 import { createSchemaCheck, type SchemaCheck } from "./schema-check.ts";
-import { callServer, checkedAnswer, errorAnswer } from "./server-call.ts";
-import { isEnabled, serverTool } from "./server-tools.ts";
-import { type McpServerState, type SupervisedServer, superviseServer } from "./supervised-server.ts";
+import { callServer, checkedAnswer, listResources, readResource } from "./server-call.ts";
+import type { ServerListener } from "./server-pool.ts";
+import { isEnabled, serverTool, withheldTool } from "./server-tools.ts";
+import { type McpServerState, type ServerOffer, type SupervisedServer, superviseServer } from "./supervised-server.ts";
 import type { ListedTool } from "./tool-list.ts";
+import { createUpdatedResources, type UpdatedResource } from "./updated-resources.ts";
 
+/** Names of changed tools in one notice. */
+const MAX_NAMED = 50;
 /** Without a dot, so that `mcp.<server>.<tool>` names one pair only. */
 const SERVER_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
@@ -18,7 +24,21 @@ export interface McpServersOptions {
   readonly world: McpWorld;
   readonly clock: Clock;
   onDown(event: { readonly name: string; readonly reason: string; readonly attempts: number }): void;
+  /** Tools of a server have changed, and are not offered until somebody approves them. */
+  onWaiting(event: { readonly name: string; readonly tools: readonly string[] }): void;
+  /** It must not start; trying again does not help. */
+  onRefused?(problem: { readonly reason: string; readonly message: string }): void;
   readonly log: McpLog;
+  /** The workspace, which is the root that servers are told. */
+  readonly root?: string;
+  /** What was approved of the servers' tools; absent: that is not kept. */
+  readonly keeper?: ToolKeeper;
+  /** Also for those whose tools are known: somebody asked how they are. */
+  readonly waitsForAll?: boolean;
+  /** Aborts when the program ends: servers then have less time to end by themselves. */
+  readonly hurry?: AbortSignal;
+  /** A reference to a server that other sessions use as well; undefined for one that this set has to itself. */
+  readonly lease?: (server: McpServer, listener: ServerListener) => SupervisedServer | undefined;
   /**
    * On a cassette: asked before each turn for what the servers list, which then holds for the turn. `live` starts them and says what
    * they list now.
@@ -26,27 +46,33 @@ export interface McpServersOptions {
   readonly listed?: (live: () => Promise<ServerLists>) => Promise<ServerLists>;
   /** On a cassette: asked for what is wrong with the arguments of a call. How long a check takes differs from run to run. */
   readonly checked?: (args: unknown, live: SchemaProblems) => ReturnType<SchemaProblems>;
+  /** On a cassette: asked for the resources that have changed. */
+  readonly changed?: (live: () => Promise<readonly UpdatedResource[]>) => Promise<readonly UpdatedResource[]>;
 }
 
 type SchemaProblems = () => Promise<readonly string[]>;
 
-/** What each server lists, by its name. */
-export type ServerLists = Readonly<Record<string, readonly ListedTool[]>>;
+/** What each server offers, by its name. */
+export type ServerLists = Readonly<Record<string, ServerOffer>>;
 
 export interface McpServers {
   /**
-   * Before each turn. The first time it begins connecting in parallel. Resolves when every eager server is connected, has failed or has used up its
-   * `startupTimeoutMs`. Never rejects.
+   * Before each turn. The first time it begins to connect the servers whose tools are not known, in parallel. Resolves when every eager
+   * one of them is connected, has failed or has used up its `startupTimeoutMs`. Never rejects.
    */
   ready(): Promise<void>;
+  /** The first request is out: connects the others, whose tools were known. */
+  begin(): void;
   /** What is offered now; the same objects while nothing has changed. Tools of a server that is down stay listed. */
   tools(): readonly Tool[];
+  /** Resources that were read and have changed since, each once. */
+  updates(): Promise<readonly UpdatedResource[]>;
   /** Calls the servers themselves: below the gate. */
   readonly port: ServerPort;
   states(): readonly McpServerState[];
   /** Rejects when there is no such server. */
   restart(name: string): Promise<void>;
-  /** Ends all servers: closes their input, and after a grace of 0.8 s their process groups. */
+  /** Gives shared servers back and ends the others: closes their input, and after a grace their process groups. */
   close(): Promise<void>;
 }
 
@@ -62,14 +88,22 @@ export function createMcpServers(options: McpServersOptions): McpServers {
   /** Deferred tools whose schemas the model has asked for. */
   const described = new Set<string>();
   const made = new WeakMap<ListedTool, Tool>();
+  const toldWaiting = new Map<string, string>();
   let offered: readonly Tool[] | undefined;
+  const updated = createUpdatedResources();
   for (const server of servers) {
-    if (!SERVER_NAME.test(server.name)) throw new Error(`'${server.name}' is not a name for an MCP server`);
+    if (!SERVER_NAME.test(server.name)) throw new Error(`'${server.name}' is not a valid name for an MCP server`);
     if (byName.has(server.name)) throw new Error(`two MCP servers have the name '${server.name}'`);
-    const onTools = () => {
-      offered = undefined;
+    const listener: ServerListener = {
+      onDown: options.onDown,
+      onRefused: (problem) => options.onRefused?.(problem),
+      onTools() {
+        offered = undefined;
+        tellWaiting();
+      },
+      onResourceUpdated: (uri) => updated.add(server.name, uri),
     };
-    byName.set(server.name, superviseServer({ ...options, server, onTools }));
+    byName.set(server.name, options.lease?.(server, listener) ?? superviseServer({ ...options, server, ...listener }));
   }
   const all = [...byName.values()];
   let started: Promise<void> | undefined;
@@ -82,11 +116,26 @@ export function createMcpServers(options: McpServersOptions): McpServers {
 
   async function startOne(supervised: SupervisedServer): Promise<void> {
     const { discovery, startupTimeoutMs } = supervised.server;
+    if (supervised.isKnown() && options.listed === undefined && options.waitsForAll !== true) {
+      const problem = await supervised.check();
+      if (problem !== undefined) options.onRefused?.({ reason: problem.reason, message: problem.message });
+      return;
+    }
     const first = supervised.start();
     if (discovery === "lazy") return;
     const woken = new AbortController();
     await Promise.race([first, clock.sleep(startupTimeoutMs, woken.signal)]);
     woken.abort();
+  }
+
+  /** Once for each set of names. */
+  function tellWaiting(): void {
+    for (const [name, { waiting }] of byName) {
+      const tools = waiting().map((tool) => tool.name);
+      const isNews = tools.length > 0 && tools.join() !== toldWaiting.get(name);
+      toldWaiting.set(name, tools.join());
+      if (isNews) options.onWaiting({ name, tools: tools.slice(0, MAX_NAMED) });
+    }
   }
 
   function find(name: string): SupervisedServer {
@@ -97,8 +146,11 @@ export function createMcpServers(options: McpServersOptions): McpServers {
 
   function offer(): readonly Tool[] {
     const lazy: LazyServer[] = [];
-    const tools = all.flatMap(({ server, tools: listed }) => {
-      const enabled = (lists?.[server.name] ?? listed()).filter(({ name }) => isEnabled(server, name));
+    const offerOf = (supervised: SupervisedServer) => lists?.[supervised.server.name] ?? supervised.offer();
+    const withResources = all.filter((supervised) => offerOf(supervised).hasResources);
+    const tools = all.flatMap((supervised) => {
+      const { server, waiting } = supervised;
+      const enabled = offerOf(supervised).tools.filter(({ name }) => isEnabled(server, name));
       const isDeferred = isLazy(server, enabled.length);
       const shown = enabled.map((tool) => {
         const isHidden = isDeferred && !described.has(serverToolName(server.name, tool.name));
@@ -109,9 +161,12 @@ export function createMcpServers(options: McpServersOptions): McpServers {
         return fresh;
       });
       if (isDeferred) lazy.push({ name: server.name, tools: shown });
-      return shown;
+      // On a cassette are the tools that were offered, and no others.
+      const withheld = lists === undefined ? waiting().filter(({ name }) => isEnabled(server, name)) : [];
+      return [...shown, ...withheld.map((tool) => withheldTool(server, tool))];
     });
-    return [...discoveryTools(lazy, describe), ...tools];
+    const reading = resourceTools(withResources.map(({ server }) => server));
+    return [...discoveryTools(lazy, describe), ...reading, ...tools];
   }
 
   function describe(names: readonly string[]): void {
@@ -121,12 +176,19 @@ export function createMcpServers(options: McpServersOptions): McpServers {
 
   return {
     async ready() {
+      for (const supervised of all) supervised.lookAgain();
+      tellWaiting();
       if (options.listed === undefined) return start();
       lists = await options.listed(async () => {
         await start();
-        return Object.fromEntries(all.map(({ server, tools }) => [server.name, tools()]));
+        return Object.fromEntries(all.map(({ server, offer }) => [server.name, offer()]));
       });
       offered = undefined;
+    },
+    begin() {
+      // On a cassette they are connected before the turn, and in a replay not at all.
+      if (options.listed !== undefined) return;
+      for (const supervised of all) void supervised.start();
     },
     tools() {
       offered ??= offer();
@@ -135,13 +197,18 @@ export function createMcpServers(options: McpServersOptions): McpServers {
     port: {
       async call(call, signal) {
         const supervised = find(call.server);
-        const tool = supervised.tools().find(({ name }) => name === call.tool);
-        if (tool === undefined || !isEnabled(supervised.server, tool.name)) {
-          return errorAnswer(`The MCP server '${call.server}' has no tool '${call.tool}'.`);
-        }
-        const answer = await callServer(supervised, tool, call, clock, signal);
-        return checkedAnswer(answer, tool, schemas);
+        const { answer, outputSchema } = await callServer(supervised, call, clock, signal);
+        return checkedAnswer(answer, outputSchema, schemas);
       },
+      resources: (server, timeoutMs, signal) => listResources(find(server), timeoutMs, clock, signal),
+      read: async (read, signal) => {
+        updated.watch(read.server, read.uri);
+        return readResource(find(read.server), read, clock, signal);
+      },
+    },
+    async updates() {
+      if (!updated.isWatching()) return [];
+      return options.changed === undefined ? updated.take() : options.changed(async () => updated.take());
     },
     states: () => all.map((supervised) => supervised.state()),
     restart: async (name) => find(name).restart(),

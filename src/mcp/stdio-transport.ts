@@ -13,9 +13,11 @@ export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 /** Of an error answer that we put in the place of one that was too long. No server sends it: its lines are parsed, not trusted. */
 export const TOO_LARGE_CODE = -32_098;
 /** The same for one that is JSON and still cannot be read, because it is nested too deep. */
-const UNREADABLE_CODE = -32_097;
+export const UNREADABLE_CODE = -32_097;
 /** How long a server has to end after its standard input was closed. */
-const END_GRACE_MS = 800;
+const END_GRACE_MS = 5_000;
+/** The same when the program itself ends: somebody may be waiting for that. */
+const HURRIED_GRACE_MS = 800;
 /** After that: the time in which the signal must have ended the process group. */
 const KILL_GRACE_MS = 10_000;
 /** A single line that goes on for this long never ends. */
@@ -38,6 +40,7 @@ export function createStdioTransport(
   world: Pick<McpWorld, "start">,
   clock: Clock,
   log: ServerLog,
+  hurry?: AbortSignal,
 ): OpenTransport {
   const ending = new AbortController();
   const splitter = createLineSplitter(MAX_MESSAGE_BYTES);
@@ -67,7 +70,7 @@ export function createStdioTransport(
     if (reason !== undefined) return;
     const lines = splitter.push(chunk);
     skippedBytes = lines.length === 0 ? skippedBytes + chunk.length : 0;
-    if (skippedBytes > MAX_SKIPPED_BYTES) kill("it sends a line without an end");
+    if (skippedBytes > MAX_SKIPPED_BYTES) kill("it sent a line that never ended");
     else if (lines.length > 0) handedOver = handedOver.then(() => handOver(lines));
   }
 
@@ -94,7 +97,7 @@ export function createStdioTransport(
     const text = decoder.decode(bytes);
     const message = parseMessage(text);
     if (message === undefined && text.trim() !== "") {
-      log.line("warn", `printed to its output what is not a message: ${text.slice(0, MAX_SHOWN_CHARS)}`);
+      log.line("warn", `wrote something to its output that is not a message: ${text.slice(0, MAX_SHOWN_CHARS)}`);
     }
     const isExpected = message !== undefined && isAnswer(message) && waiting.delete(message.id);
     if (!isExpected) charge(bytes.length);
@@ -137,9 +140,9 @@ export function createStdioTransport(
     async close() {
       finish("it was closed");
       process?.end();
-      if (!ending.signal.aborted) await endedWithin(END_GRACE_MS);
+      if (!ending.signal.aborted) await endsByItself();
       ending.abort();
-      await endedWithin(KILL_GRACE_MS);
+      await endedWithin(KILL_GRACE_MS, new AbortController().signal);
     },
   };
 
@@ -147,10 +150,19 @@ export function createStdioTransport(
     if (typeof id === "string" || typeof id === "number") waiting.delete(id);
   }
 
-  async function endedWithin(ms: number): Promise<void> {
+  /** Counted from now, also when the program begins to end later. */
+  async function endsByItself(): Promise<void> {
+    const sinceMs = clock.monotonicMs();
+    const hurried = hurry ?? new AbortController().signal;
+    await endedWithin(END_GRACE_MS, hurried);
+    if (!hurried.aborted) return;
+    await endedWithin(Math.max(0, sinceMs + HURRIED_GRACE_MS - clock.monotonicMs()), new AbortController().signal);
+  }
+
+  async function endedWithin(ms: number, stop: AbortSignal): Promise<void> {
     if (process === undefined) return;
     const woken = new AbortController();
-    await Promise.race([process.ended, clock.sleep(ms, woken.signal)]);
+    await Promise.race([process.ended, clock.sleep(ms, AbortSignal.any([stop, woken.signal]))]);
     woken.abort();
   }
 

@@ -3,9 +3,12 @@
  * failures in a row. The tools that it listed last stay known while it is down.
  */
 import type { McpServer } from "#artifacts";
-import { type Clock, canonicalHash, createSerial, EffectError, messageOf, visibleLine } from "#base";
+import { type Clock, createSerial, EffectError, messageOf, visibleLine } from "#base";
+import { ReasonError } from "#protocol";
+import { createApprovedTools, isSameList, type ListedTools } from "./approved-tools.ts";
 import { type Connection, connectServer, type Era } from "./connection.ts";
 import { startDeadline, untilAborted } from "./deadline.ts";
+import { keepsNothing, type ToolKeeper } from "./kept-tools.ts";
 import type { McpLog, McpWorld } from "./mcp-world.ts";
 import type { ListedTool } from "./tool-list.ts";
 
@@ -22,14 +25,19 @@ const MAX_REASON_CHARS = 500;
 
 export interface McpServerState {
   readonly name: string;
-  readonly state: "starting" | "ready" | "down" | "stopped";
-  /** How many tools it has listed. */
+  /** `idle`: it was not needed yet, and its tools are known from an earlier connection. */
+  readonly state: "idle" | "starting" | "ready" | "down" | "stopped";
+  /** How many of its tools may be offered. */
   readonly tools: number;
+  /** How many have changed and wait for approval. */
+  readonly waiting: number;
   readonly era?: Era;
   readonly protocolVersion?: string;
   /** Since the session began. */
   readonly restarts: number;
   readonly lastError?: string;
+  /** Of a server that must not start: a stable code. */
+  readonly reason?: string;
 }
 
 export interface SupervisorParts {
@@ -38,17 +46,41 @@ export interface SupervisorParts {
   readonly clock: Clock;
   readonly log: McpLog;
   onDown(event: { readonly name: string; readonly reason: string; readonly attempts: number }): void;
+  /** It must not start; trying again does not help. */
+  onRefused?(problem: { readonly reason: string; readonly message: string }): void;
   /** The list of tools is another one than before. */
   onTools(): void;
+  onResourceUpdated(uri: string): void;
+  /** The workspace; absent where there is none. */
+  readonly root?: string;
+  /** What was approved of its tools; absent: that is not kept. */
+  readonly keeper?: ToolKeeper;
+  /** Aborts when the program ends: a server then has less time to end by itself. */
+  readonly hurry?: AbortSignal;
+}
+
+/** What a server has, as it said last. */
+export interface ServerOffer {
+  readonly tools: readonly ListedTool[];
+  readonly hasResources: boolean;
 }
 
 export interface SupervisedServer {
   readonly server: McpServer;
-  tools(): readonly ListedTool[];
+  /** What may be offered. */
+  offer(): ServerOffer;
+  /** Tools that have changed since they were approved. */
+  waiting(): readonly ListedTool[];
   state(): McpServerState;
-  /** Resolves when the first attempt to connect has ended, well or not. */
+  /** Its tools are known without connecting it. */
+  isKnown(): boolean;
+  /** Whether it would start as it was approved, without starting it. Why not, if it would not; it is down then. */
+  check(): Promise<ReasonError | undefined>;
+  /** Somebody may have approved what waits. */
+  lookAgain(): void;
+  /** Begins, unless it has begun. Resolves when the attempt that is under way has ended, well or not. */
   start(): Promise<void>;
-  /** Waits for an attempt that is under way. Rejects with `ServerUnavailable`. */
+  /** Begins, unless it has begun, and waits for an attempt that is under way. Rejects with `ServerUnavailable`. */
   connected(signal: AbortSignal): Promise<Connection>;
   /** Ends it and connects again, with a clean record. Resolves when that attempt has ended. */
   restart(): Promise<void>;
@@ -57,15 +89,17 @@ export interface SupervisedServer {
 
 export function superviseServer(parts: SupervisorParts): SupervisedServer {
   const { server, clock } = parts;
-  let state: McpServerState["state"] = "stopped";
+  const approved = createApprovedTools(server, parts.keeper ?? keepsNothing, clock);
+  let state: McpServerState["state"] = approved.known === undefined ? "stopped" : "idle";
   let life = new AbortController();
   let connection: Connection | undefined;
   let attempting: Promise<void> = Promise.resolve();
-  let tools: readonly ListedTool[] = [];
-  let toolsHash = canonicalHash("[]");
+  let hasResources = false;
+  let { offered: tools, waiting }: ListedTools = approved.known ?? { offered: [], waiting: [] };
   let era: Era | undefined;
   let protocolVersion: string | undefined;
   let lastError: string | undefined;
+  let refusal: string | undefined;
   let nextTryMs: number | undefined;
   let readySinceMs: number | undefined;
   let failures = 0;
@@ -75,8 +109,13 @@ export function superviseServer(parts: SupervisorParts): SupervisedServer {
   let isRereading = false;
   const serial = createSerial();
 
+  function start(): Promise<void> {
+    return state === "idle" || (state === "stopped" && !life.signal.aborted) ? attempt() : attempting;
+  }
+
   function attempt(): Promise<void> {
     state = "starting";
+    refusal = undefined;
     nextTryMs = undefined;
     attempting = connect(life.signal);
     return attempting;
@@ -92,7 +131,10 @@ export function superviseServer(parts: SupervisorParts): SupervisedServer {
       ready(made, listed, alive);
     } catch (error) {
       made?.kill("it could not be connected");
-      if (!alive.aborted) failed(deadline.isOver() ? "it did not answer in time" : messageOf(error), alive);
+      if (error instanceof ReasonError) {
+        refused(error);
+        parts.onRefused?.({ reason: error.reason, message: error.message });
+      } else if (!alive.aborted) failed(deadline.isOver() ? "it did not answer in time" : messageOf(error), alive);
     } finally {
       deadline.clear();
     }
@@ -103,7 +145,10 @@ export function superviseServer(parts: SupervisorParts): SupervisedServer {
     ({ era, protocolVersion } = made);
     state = "ready";
     readySinceMs = clock.monotonicMs();
-    publish(listed);
+    const offersResources = made.client.getServerCapabilities()?.resources !== undefined;
+    if (offersResources !== hasResources) parts.onTools();
+    hasResources = offersResources;
+    publish(approved.update(listed));
     void made.closed.then((reason) => {
       if (connection !== made) return;
       connection = undefined;
@@ -111,12 +156,14 @@ export function superviseServer(parts: SupervisorParts): SupervisedServer {
     });
   }
 
-  function publish(listed: readonly ListedTool[]): void {
-    const hash = canonicalHash(JSON.stringify(listed));
-    if (hash === toolsHash) return;
-    toolsHash = hash;
-    tools = listed;
+  function publish(next: ListedTools): void {
+    if (isSameList(next.offered, tools) && isSameList(next.waiting, waiting)) return;
+    const isNews = !isSameList(next.waiting, waiting);
+    tools = next.offered;
+    waiting = next.waiting;
     parts.onTools();
+    if (!isNews || waiting.length === 0) return;
+    parts.log("warn", `${server.name}: ${waiting.length} changed tools wait for: harness mcp approve ${server.name}`);
   }
 
   function failed(cause: string, alive: AbortSignal): void {
@@ -131,7 +178,7 @@ export function superviseServer(parts: SupervisorParts): SupervisedServer {
     if (failures >= GIVE_UP_AFTER) {
       parts.log(
         "error",
-        `${server.name}: ${reason}. It is left alone for an hour after ${failures} failures in a row.`,
+        `${server.name}: ${reason}. After ${failures} failures in a row, Harness waits an hour before it tries again.`,
       );
       parts.onDown({ name: server.name, reason, attempts: failures });
       failures = 0;
@@ -144,6 +191,27 @@ export function superviseServer(parts: SupervisorParts): SupervisedServer {
     const [oldestMs = nowMs] = recent;
     const isFull = recent.length >= MAX_RESTARTS;
     void retryAfter(isFull ? oldestMs + RESTART_WINDOW_MS - nowMs : FIRST_PAUSE_MS * 2 ** recent.length, alive);
+  }
+
+  /** What was approved is not what would start: only a person can change that. */
+  function refused({ reason, message }: ReasonError): void {
+    state = "down";
+    lastError = message;
+    refusal = reason;
+    parts.log("error", message);
+  }
+
+  async function check(): Promise<ReasonError | undefined> {
+    const { connection: entry } = server;
+    if (entry.kind !== "stdio" || state !== "idle") return undefined;
+    try {
+      await parts.world.check?.({ ...server, connection: entry });
+    } catch (error) {
+      if (!(error instanceof ReasonError)) return undefined; // starting it says what is wrong
+      refused(error);
+      return error;
+    }
+    return undefined;
   }
 
   async function retryAfter(ms: number, alive: AbortSignal): Promise<void> {
@@ -165,7 +233,7 @@ export function superviseServer(parts: SupervisorParts): SupervisedServer {
     const deadline = startDeadline(clock, CONNECT_TIMEOUT_MS, alive);
     try {
       const listed = await untilAborted(current.listTools(deadline.signal), deadline.signal);
-      if (connection === current) publish(listed);
+      if (connection === current) publish(approved.update(listed));
     } catch (error) {
       parts.log("warn", `${server.name}: its changed tools could not be read: ${messageOf(error)}`);
     } finally {
@@ -183,25 +251,34 @@ export function superviseServer(parts: SupervisorParts): SupervisedServer {
 
   function unavailable(): EffectError {
     const waitMs = nextTryMs === undefined ? undefined : Math.max(0, nextTryMs - clock.monotonicMs());
-    const when = waitMs === undefined ? "" : ` It is started again in ${Math.ceil(waitMs / 1_000)} s.`;
+    const when = waitMs === undefined ? "" : ` Harness starts it again in ${Math.ceil(waitMs / 1_000)} s.`;
     const why = lastError ?? (state === "stopped" ? "it is not running" : "it is starting");
     return new EffectError("ServerUnavailable", `the MCP server '${server.name}' is not available: ${why}.${when}`);
   }
 
   return {
     server,
-    tools: () => tools,
+    offer: () => ({ tools, hasResources }),
+    waiting: () => waiting,
+    isKnown: () => approved.known !== undefined,
+    check,
+    lookAgain() {
+      if (waiting.length > 0) publish(approved.again());
+    },
     state: () => ({
       name: server.name,
       state,
       tools: tools.length,
+      waiting: waiting.length,
       ...(era !== undefined && { era }),
       ...(protocolVersion !== undefined && { protocolVersion }),
       restarts,
       ...(lastError !== undefined && { lastError }),
+      ...(refusal !== undefined && { reason: refusal }),
     }),
-    start: attempt,
+    start,
     async connected(signal) {
+      if (state === "idle") await untilAborted(start(), signal);
       if (state === "starting") await untilAborted(attempting, signal);
       if (connection === undefined) throw unavailable();
       return connection;

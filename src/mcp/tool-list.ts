@@ -46,7 +46,7 @@ function readTool(entry: unknown): ListedTool | string {
   if (!isRecord(entry) || typeof entry.name !== "string") return "a tool without a name is left out";
   const { name, inputSchema, outputSchema } = entry;
   if (!TOOL_NAME.test(name)) {
-    return `the tool ${visibleLine(name.slice(0, MAX_SHOWN_CHARS))} is left out: a name has 1 to 128 of the characters A-Z a-z 0-9 _ - . : /`;
+    return `the tool ${visibleLine(name.slice(0, MAX_SHOWN_CHARS))} is left out: a name must have 1 to 128 of the characters A-Z a-z 0-9 _ - . : /`;
   }
   if (!isRecord(inputSchema)) return `the tool ${name} is left out: it has no input schema`;
   const fault = schemaFault(inputSchema);

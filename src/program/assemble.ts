@@ -3,18 +3,22 @@
 import { resolve } from "node:path";
 import { canonicalHash, createUlidFactory, defined } from "#base";
 import { type Control, createControl } from "#control";
-import { loadedRedaction, type Redaction, type SessionStore } from "#engine";
+import { aliasSource, createSlashRegistry, loadedRedaction, type Redaction, type SessionStore } from "#engine";
 import { parseRule } from "#governance";
-import { createIdMint, slashCommands } from "#protocol";
+import { createIdMint, ReasonError } from "#protocol";
 import type { ModelChoice } from "#providers";
-import { noTape, openSession, prepareSandbox, type SessionDependencies } from "#session";
+import { createProgramServers, noTape, openSession, prepareSandbox, type SessionDependencies } from "#session";
 import { logFiles, openStore, ownFolders } from "#stores";
 import { createBuiltinTools } from "#tools";
 import { createScratchFolders, createSystemRandom } from "#world";
+import { builtInRuns } from "./built-in-runs.ts";
 import { modelChooser, sharedChoices } from "./models.ts";
 import type { Harness, HarnessOptions, Health } from "./options.ts";
 import { registerPlugins } from "./plugins.ts";
+import type { KnownProfile } from "./profiles.ts";
 import { loadRedaction } from "./redaction.ts";
+import { previewSession } from "./session-preview.ts";
+import { sessionRuns } from "./session-runs.ts";
 import type { OpenedTape } from "./tape.ts";
 import { prepareUndo } from "./undo.ts";
 import { unwatched, watchWrites } from "./watched-store.ts";
@@ -36,7 +40,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     },
   );
   const extensions = registerPlugins(options.plugins ?? [], () => control, options.clock);
-  const chooseFor = modelChooser(options, extensions.providers);
+  const chooseFor = options.chooseModels ?? modelChooser(options, extensions.providers);
   const { tape, models } = await openTape(options, () => chooseFor(settings));
   const { clock, random } = tape;
   const ids = createIdMint(createUlidFactory({ clock, random }));
@@ -44,14 +48,33 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     parseRule(rule, effect, tape.asRecorded(source)),
   );
   const rulesVersion = canonicalHash(rules.map(({ effect, text, source }) => [effect, text, source]));
-  const toolSources = [...(options.toolSources ?? [createBuiltinTools(clock)]), ...extensions.toolSources];
+  const toolSources = [
+    ...(options.toolSources ?? [createBuiltinTools(clock, settings.toolPacks)]),
+    ...extensions.toolSources,
+  ];
   const watched =
     extensions.store === undefined ? watchWrites(await openStore(options.store, options)) : unwatched(extensions.store);
   const store = tape.store(watched.store);
   const ownPaths = [...ownFolders(env), ...(options.ownPaths ?? []).map((path) => resolve(path))];
   const undoFolder = options.undo === undefined || options.undo === "off" ? [] : [options.undo.directory];
-  const openServers: SessionDependencies["openServers"] = new Set();
+  const serverLog = options.serverLog ?? (() => undefined);
+  const programServers = createProgramServers(env, serverLog);
+  const slash: SessionDependencies["slash"] = {
+    sources: [extensions.slash, ...(options.userWords === undefined ? [] : [options.userWords.commands])],
+    builtIns: {
+      ...builtInRuns(() => harness, options),
+      ...sessionRuns(
+        () => harness,
+        () => dependencies.undo,
+        options,
+      ),
+    },
+    aliases: options.userWords?.aliases ?? new Map(),
+  };
+  const anyAlias = aliasSource(slash.aliases, () => anySession);
+  const anySession = createSlashRegistry([...slash.sources, anyAlias], slash.builtIns);
   const dependencies: SessionDependencies = {
+    slash,
     settings,
     env,
     clock,
@@ -79,9 +102,10 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     adopt: (parent, open) => control.adopt(parent, open),
     redaction,
     secretsTold: () => credentials.told(),
+    credentials,
     checkToken: options.checkToken,
-    openServers,
-    serverLog: options.serverLog ?? (() => undefined),
+    programServers,
+    serverLog,
     tape,
     ownPaths,
     sandboxFor: prepareSandbox({
@@ -95,11 +119,12 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     ids,
     store,
     open: (command, approver, onTaken) => openSession(dependencies, command, approver, undefined, onTaken),
+    profile: settings.profile.name,
     customHandlers: extensions.customHandlers,
     ...defined({ waitsForHumans: options.waitsForHumans, permissionTimeoutMs: options.permissionTimeoutMs }),
   });
   const control: Control = tape.control(own);
-  return {
+  const harness: Harness = {
     control,
     store: readableStore(store, redaction),
     archive: store,
@@ -107,13 +132,27 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     fallbacks: models.fallbacks,
     offline: models.offline,
     recordedCommands: tape.commands,
-    slashCommands: () => [...slashCommands, ...extensions.slashCommands],
+    slashCommands(session) {
+      const registry = session === undefined ? anySession : control.slash(session);
+      if (registry === undefined) throw new ReasonError("SessionNotFound", { session: session ?? "" });
+      return registry.rows();
+    },
     transports: extensions.transports,
     tools: () => toolSources.flatMap((source) => source.tools()),
+    preview: (folder, context) => previewSession(dependencies, folder, context),
+    async profiles() {
+      const { name, source } = settings.profile;
+      const known = (await options.profiles?.()) ?? [];
+      const active = known.some((one) => one.name === name) ? [] : [{ name, scope: profileScope(source) }];
+      return [...active, ...known].map((one) => ({ ...one, active: one.name === name }));
+    },
     servers() {
-      const states = [...openServers].flatMap((servers) => servers.states());
+      const states = [...programServers.open].flatMap((servers) => servers.states());
       const idle = settings.mcpServers.filter(({ name }) => !states.some((state) => state.name === name));
-      return [...states, ...idle.map(({ name }) => ({ name, state: "stopped", tools: 0, restarts: 0 }) as const)];
+      return [
+        ...states,
+        ...idle.map(({ name }) => ({ name, state: "stopped", tools: 0, waiting: 0, restarts: 0 }) as const),
+      ];
     },
     health: () => ({
       credentialHelper: credentials.status(),
@@ -125,13 +164,20 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
       },
     }),
     async shutdown() {
+      programServers.beginToEnd();
       try {
         await control.shutdown();
       } finally {
+        await programServers.close();
         credentials.close();
       }
     },
   };
+  return harness;
+}
+
+function profileScope(source: string): KnownProfile["scope"] {
+  return source === "built-in" ? "built-in" : "user";
 }
 
 /** A title is stored as it is shown, so that it passes redaction like everything else that is stored. */

@@ -38,5 +38,5 @@ export function expiringText(ids: readonly string[]): string {
   const named = ids.slice(0, SHOWN_SESSIONS).join(", ");
   const more = ids.length > SHOWN_SESSIONS ? ", …" : "";
   const [loses, them] = ids.length === 1 ? ["loses", "it"] : ["lose", "them"];
-  return `${counted(ids.length, "session")} ${loses} content this week: ${named}${more}. harness sessions pin or export keeps ${them}.`;
+  return `${counted(ids.length, "session")} ${loses} content this week: ${named}${more}. To keep ${them}, run harness sessions pin or harness sessions export.`;
 }

@@ -23,9 +23,9 @@ export interface CheckOut {
 export async function checkOut({ repository, revision, path, folder }: CheckOut): Promise<string> {
   const failed = (why: string, cause?: unknown): ReasonError =>
     new ReasonError("UsageInvalid", { detail: `'${revision}:${path}' is not a policy: ${why}` }, { cause });
-  if (revision.startsWith("-")) throw failed("a revision does not begin with a dash");
+  if (revision.startsWith("-")) throw failed("a revision cannot begin with a dash");
   const inside = posix.normalize(path === "" ? "." : path).replace(/\/$/, "");
-  if (inside.startsWith("/") || inside.split("/").includes("..")) throw failed("the path is not one of the repository");
+  if (inside.startsWith("/") || inside.split("/").includes("..")) throw failed("the path is not in the repository");
   const commit = (await git(repository, ["rev-parse", "--verify", `${revision}^{commit}`], failed)).trim();
   const listed = await git(repository, ["ls-tree", "-r", "-z", "--full-tree", commit], failed);
   const files = listed.split("\0").flatMap((row) => {

@@ -13,7 +13,7 @@ export {
   type TokenRecord,
   tokenFileText,
 } from "#auth";
-export { DEFAULT_PROMPT, promptBlocks } from "#context";
+export { basePrompt, promptBlocks } from "#context";
 export {
   type CredentialInfo,
   type CredentialStore,
@@ -45,15 +45,22 @@ export type { AddedTransport } from "#session";
 export { factsOf } from "#tools";
 export { createLockFileTrust, type ProjectTrust, type WaitingFile, writeLock } from "#trust";
 export type { UndoReport, UndoTarget } from "#undo";
+export {
+  dropReview,
+  installForReview,
+  keepAnswer,
+  lookAtServer,
+  type ServerReview,
+} from "./approve-server.ts";
 export { assembleHarness } from "./assemble.ts";
+export { archiveOf, branchOf } from "./branch.ts";
 export { credentialKey } from "./credential-key.ts";
 export { type PortionBound, type RetentionPortion, retentionPortion } from "./daily-retention.ts";
-export { type DescribedTool, describedTools } from "./described-tools.ts";
 export { openEmbeddedProject } from "./embedded-project.ts";
 export type { EventWatch } from "./event-watch.ts";
 export { expiringText, tellExpiring } from "./expiry-banner.ts";
-export { kindNames, powers } from "./file-kinds.ts";
 export { git } from "./git.ts";
+export { readImageFile } from "./image-file.ts";
 export { rotateKeys } from "./key-rotation.ts";
 export { keyState } from "./key-state.ts";
 export { createOutwardRedactor } from "./log-redaction.ts";
@@ -62,9 +69,9 @@ export {
   checkServerChange,
   configuredServers,
   openConfiguredServers,
+  ownPin,
   type ServerFlags,
 } from "./mcp-servers.ts";
-export { installPackage, npxPackage, removePackage } from "./npx-package.ts";
 export {
   closeProgram,
   loadSettings,
@@ -77,7 +84,18 @@ export {
 export type { Harness, HarnessOptions } from "./options.ts";
 export { loadPolicy, type PolicyFlags } from "./policy-source.ts";
 export type { OutwardRedactor, OutwardText, ProgramPorts } from "./ports.ts";
+export { withProfile } from "./profiles.ts";
 export { trustDirectory } from "./project-keys.ts";
+export { namesProject } from "./project-names.ts";
+export { previewProject } from "./project-preview.ts";
+export {
+  declaredServers,
+  type ReviewServers,
+  type ServerAnswers,
+  type ServerDeclaration,
+  unansweredServers,
+  usedServers,
+} from "./project-servers.ts";
 export {
   type ConditionCheck,
   type ConditionResult,
@@ -85,10 +103,11 @@ export {
   locateProject,
   lookAtProject,
   mayHaveProject,
-  namesProject,
   type OpenedProject,
   openProject,
+  optionalPlaces,
   PROJECT_FILES,
+  type ProjectPlace,
   problemText,
   soundProject,
   userFlags,
@@ -98,7 +117,10 @@ export { chosenSessions, recordedSession, type SessionFlags } from "./recorded-s
 export { assembleRedactor } from "./redaction.ts";
 export { retentionPolicy } from "./retention-policy.ts";
 export type { ContextValues, RunFlags } from "./run-flags.ts";
+export { loginAtServer, openBrowser } from "./server-login.ts";
+export { installPackage, packageOf, removePackage } from "./server-package.ts";
 export { type LogFlags, logFolder, openServiceLog } from "./service-log.ts";
+export type { SessionPreview } from "./session-preview.ts";
 export {
   findSession,
   headsOf,
@@ -111,16 +133,18 @@ export {
 } from "./session-store.ts";
 export { cleanEvent, cleanTranscript, exportPieces, readEvents } from "./session-texts.ts";
 export { settledMs } from "./settled-time.ts";
+export { type DaemonSeen, subsystemLines, subsystemsOf } from "./subsystems.ts";
 export { defaultTokenFile, describeClaims, type TokenParts, timeOf, tokenParts } from "./token-parts.ts";
+export { waitingTools } from "./tool-approval.ts";
 export {
   ackRefusal,
   awaitingNames,
   lockFilePath,
   type ReviewFiles,
   readLockFile,
-  userTrust,
 } from "./trusted-project.ts";
 export { restoreFolder, undoForgetter } from "./undo-folder.ts";
 export { undoPlace } from "./undo-place.ts";
 export { configFile, loadConfig } from "./user-config-file.ts";
 export { type PluginFact, pluginFacts } from "./user-plugins.ts";
+export { userTrust } from "./user-trust.ts";

@@ -1,13 +1,28 @@
-/** MCP servers of the user's configuration outside a session: their entries in `config.toml`, and a try at starting them. */
+/** MCP servers outside a session: their entries in `config.toml` and in a project, and a try at starting them. */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { changeServers, domainLists, type McpServer, type ServerChange } from "#artifacts";
-import { createDomainList, ifThere } from "#base";
+import {
+  changeServers,
+  domainLists,
+  type McpServer,
+  type PinnedFile,
+  type ServerChange,
+  type Settings,
+} from "#artifacts";
+import { createDomainList, EffectError, ifThere } from "#base";
 import { ReasonError } from "#protocol";
-import { createSessionServers, prepareSandbox, type SessionServers } from "#session";
-import { ownFolders } from "#stores";
+import {
+  createProgramServers,
+  createSessionServers,
+  prepareSandbox,
+  type SessionServers,
+  serverProgram,
+} from "#session";
+import { ownFolders, serverFolders } from "#stores";
 import { createProcesses, makePrivateDirectory, withFileLock, writePrivateFile } from "#world";
 import type { ProgramPorts } from "./ports.ts";
+import type { UsedServers } from "./project-servers.ts";
+import { mayHaveProject } from "./projects.ts";
 import { configFile, loadConfig } from "./user-config-file.ts";
 
 export interface ServerFlags {
@@ -15,20 +30,70 @@ export interface ServerFlags {
   readonly cwd?: string;
 }
 
-/** Of the entries that are enabled. Throws UsageInvalid for a name that none of them has. */
+/**
+ * Of the entries that are enabled, and those of the project in the folder that were approved. Throws UsageInvalid for a name that none
+ * of them has.
+ */
 export async function configuredServers(
-  ports: Pick<ProgramPorts, "env" | "cwd">,
-  { config }: ServerFlags,
+  ports: ProgramPorts,
+  flags: ServerFlags,
   name?: string,
 ): Promise<readonly McpServer[]> {
-  const { mcpServers } = (await loadConfig(ports, config)).settings;
-  if (name === undefined) return mcpServers;
-  const found = mcpServers.filter((server) => server.name === name);
+  const { settings } = await loadConfig(ports, flags.config);
+  const { mcpServers, agentServers, notices } = await withProject(ports, settings, flags);
+  const servers = [...mcpServers, ...Object.values(agentServers).flat()];
+  if (name === undefined) {
+    for (const notice of notices) ports.terminal.err(`${notice}\n`);
+    return servers;
+  }
+  const found = servers.filter((server) => server.name === name);
   if (found.length > 0) return found;
-  const known = mcpServers.map((server) => server.name).join(", ");
+  const notice = notices.find((one) => one.startsWith(`The MCP server '${name}' `));
+  if (notice !== undefined) throw new ReasonError("UsageInvalid", { detail: notice });
+  const known = servers.map((server) => server.name).join(", ");
   const detail = `config.toml has no enabled MCP server '${name}'${known === "" ? "" : `; there is ${known}`}`;
   throw new ReasonError("UsageInvalid", { detail });
 }
+
+async function withProject(ports: ProgramPorts, settings: Settings, { cwd }: ServerFlags): Promise<UsedServers> {
+  const place = cwd === undefined ? {} : { dir: cwd };
+  const none = { mcpServers: settings.mcpServers, agentServers: {}, notices: [] };
+  if (!mayHaveProject(ports, place)) return none;
+  const [{ openTrustedProject }, { usedServers }] = await Promise.all([
+    import("./trusted-project.ts"),
+    import("./project-servers.ts"),
+  ]);
+  try {
+    const { loaded, servers } = await openTrustedProject(ports, place, {});
+    return loaded.project === undefined ? none : usedServers(loaded.project, settings, ports.env, servers);
+  } catch (error) {
+    if (!(error instanceof ReasonError) || error.reason !== "NonInteractiveAckRefused") throw error;
+    return {
+      ...none,
+      notices: ["The project in this folder waits for your ack: its MCP servers are not used. Run: harness ack"],
+    };
+  }
+}
+
+/** What pins the program of the user's own entry; undefined where its file is another one in each folder, or is not there. */
+export async function ownPin(
+  { env }: Pick<ProgramPorts, "env">,
+  { command, args }: { readonly command: string; readonly args: readonly string[] },
+): Promise<PinnedFile | undefined> {
+  const connection = { kind: "stdio", command, args, env: {}, envVars: [], network: [], paths: [] } as const;
+  try {
+    // A relative path leads elsewhere in each folder: from here it leads nowhere.
+    const { main, path, isInterpreted } = await serverProgram(connection, {
+      ...{ root: NOWHERE, env, packages: serverFolders(env).packages },
+    });
+    return isInterpreted && main.path === path ? undefined : main;
+  } catch (error) {
+    if (error instanceof EffectError) return undefined;
+    throw error;
+  }
+}
+
+const NOWHERE = "/dev/null/nowhere";
 
 /** Started as a session in this folder would start them. Whoever opens them closes them. */
 export async function openConfiguredServers(
@@ -43,14 +108,26 @@ export async function openConfiguredServers(
   const lists = domainLists(settings, undefined).map(({ entries }) => entries);
   const domains = lists.length === 0 ? undefined : createDomainList(lists);
   const processes = createProcesses({ root, env });
-  return createSessionServers({
-    settings: { ...settings, mcpServers: servers },
+  const program = createProgramServers(env, (_level, text) => log(text));
+  const opened = createSessionServers({
+    servers,
     env,
     clock,
     place: { root, outside: processes, domains: () => domains, deniedPrograms: () => [], settings },
     sandboxFor: prepareSandbox({ env, clock, ownPaths: ownFolders(env) }),
     log: (_level, text) => log(text),
+    credentials: ports.credentials,
+    program,
+    waitsForAll: true,
   });
+  return {
+    ...opened,
+    async close() {
+      program.beginToEnd();
+      await opened.close();
+      await program.close();
+    },
+  };
 }
 
 /** Rejects as `changeConfiguredServers` would; changes nothing. */

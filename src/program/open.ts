@@ -14,14 +14,19 @@ import { keepRule } from "./keep-rule.ts";
 import { keptHeads } from "./kept-heads.ts";
 import type { Harness, HarnessOptions } from "./options.ts";
 import type { ProgramPorts } from "./ports.ts";
-import { mayHaveProject, namesProject, type ProjectPlace, problemText, soundProject, userFlags } from "./projects.ts";
+import { knownProfiles, loadUserSettings, withProfile } from "./profiles.ts";
+import { namesProject } from "./project-names.ts";
+import type { ReviewServers } from "./project-servers.ts";
+import { mayHaveProject, type ProjectPlace, problemText, soundProject, userFlags } from "./projects.ts";
 import { createRawDump } from "./raw-dump.ts";
+import { ruleWarnings } from "./rule-warnings.ts";
 import type { RunFlags } from "./run-flags.ts";
 import { type LogFlags, openProgramLog } from "./service-log.ts";
 import type { ReviewFiles, TrustedProject } from "./trusted-project.ts";
 import { undoPlace } from "./undo-place.ts";
-import { configFile, loadConfig } from "./user-config-file.ts";
+import { configFile } from "./user-config-file.ts";
 import { loadPlugins } from "./user-plugins.ts";
+import { loadUserWords } from "./user-words.ts";
 
 /** A person at the terminal may take their time; Ctrl-C is always there. */
 const TERMINAL_ANSWER_MS = 24 * 60 * 60 * 1000;
@@ -36,6 +41,8 @@ export interface OpenOptions {
   readonly cassette?: NonNullable<HarnessOptions["cassette"]>;
   /** Puts files of the project to somebody who reads them. Absent where nobody can be asked. */
   readonly review?: ReviewFiles;
+  /** The same for its MCP servers. */
+  readonly reviewServers?: ReviewServers;
   /** Of a log that is open already; default: one that is opened with the program. */
   readonly watch?: EventWatch;
   /** The project of the default folder is looked at when a session is opened there, not before: its files may not be acked. */
@@ -66,7 +73,7 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
   // The session of a replay has the id that it had: it may be in the log already.
   const isReplay = cassette !== undefined && "replay" in cassette;
   const store = isReplay ? "memory" : flags.store;
-  const place = projectPlace(flags);
+  const place = await withProfile(ports, projectPlace(flags), userFlags(flags));
   if (options.foldersNamed !== true) refuseFolder(ports, place);
   // A folder without a project pays nothing for what projects need.
   // What the machine's policy says holds from the beginning, also where the project comes later.
@@ -74,8 +81,12 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
   const opened = mayHaveProject(ports, first) ? await openTrusted(ports, first, options) : undefined;
   const workspace = opened?.root ?? resolve(ports.cwd, flags.cwd ?? ".");
   const project = opened === undefined ? undefined : soundProject(opened.loaded);
-  const { settings, warnings } = await loadSettings(ports, userFlags(flags), project);
-  const told = [...(opened?.loaded.problems ?? []).map(problemText), ...warnings];
+  const { settings: merged, warnings } = await loadSettings(ports, userFlags(flags), project);
+  const { settings, notices } = await withProjectServers(ports, merged, opened, options.reviewServers);
+  const userWords = await loadUserWords(env);
+  const unmatched = isReplay ? [] : ruleWarnings(settings, project, options.projectLater !== true);
+  const problems = (opened?.loaded.problems ?? []).map(problemText);
+  const told = [...problems, ...warnings, ...notices, ...unmatched, ...userWords.warnings];
   if (told.length > 0) {
     const { text } = await ports.outward.load();
     for (const warning of told) {
@@ -108,6 +119,9 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
     projects: projectsOf(ports, place, workspace, options.projectLater === true ? undefined : opened, options),
     args: ["harness", ...ports.args],
     plugins: [plugin, ...plugins],
+    userWords,
+    outward: () => ports.outward.load(),
+    profiles: () => knownProfiles(ports),
     serverLog,
     ...defined({ ownPaths: options.ownPaths }),
     checkToken: async (token) => {
@@ -126,7 +140,7 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
     terminal.err(`${paint(terminal, "yellow", "--auto-approve:")} ${AUTO_APPROVE_TEXT}\n`);
   if (harness.offline) {
     const how =
-      "Store a key with harness creds add, set ANTHROPIC_API_KEY or another one, or name a model with --model.";
+      "Store a key with harness creds add, set ANTHROPIC_API_KEY or another provider's variable, or name a model with --model.";
     terminal.err(
       `${paint(terminal, "yellow", "No model is configured: this is the offline scripted model.")} ${how}\n`,
     );
@@ -169,18 +183,18 @@ function projectsOf(
     const found = folder === workspace ? unused : undefined;
     if (found !== undefined) unused = undefined;
     else if (!mayHaveProject(ports, asked)) return undefined;
-    const { loader, loaded, askForAck } = found ?? (await openTrusted(ports, asked, options));
+    const trusted = found ?? (await openTrusted(ports, asked, options));
+    const { loader, loaded, askForAck } = trusted;
     const project = soundProject(loaded);
     // Those of the program were made with the project that it was opened with.
     const isOfProgram = folder === workspace && opened !== undefined;
     const flags = userFlags(options.flags);
-    const own = isOfProgram ? undefined : await loadConfig(ports, flags.config);
-    return {
-      loader,
-      project,
-      ...(own === undefined ? {} : { settings: mergedSettings(own.settings, flags, project) }),
-      ...defined({ askForAck }),
-    };
+    if (isOfProgram) return { loader, project, ...defined({ askForAck }) };
+    const own = await loadUserSettings(ports, flags);
+    const merged = mergedSettings(own.settings, flags, project);
+    const { settings, notices } = await withProjectServers(ports, merged, trusted, options.reviewServers);
+    for (const notice of notices) options.watch?.serverLog("warn", notice);
+    return { loader, project, settings, ...defined({ askForAck }) };
   };
 }
 
@@ -193,25 +207,57 @@ async function openTrusted(
   return openTrustedProject(ports, place, defined({ review, lockfile }));
 }
 
+/** With the servers of the project that somebody approved. Whoever can be asked is asked about the others first. */
+async function withProjectServers(
+  ports: ProgramPorts,
+  settings: Settings,
+  opened: TrustedProject | undefined,
+  review: ReviewServers | undefined,
+): Promise<{ readonly settings: Settings; readonly notices: readonly string[] }> {
+  const project = opened?.loaded.project;
+  if (opened === undefined || project === undefined || !declaresServers(project)) return { settings, notices: [] };
+  const { usedServers } = await import("./project-servers.ts");
+  if (opened.servers !== undefined) await review?.(project, settings, opened.servers);
+  const { notices, ...used } = usedServers(project, settings, ports.env, opened.servers);
+  return { settings: { ...settings, ...used }, notices };
+}
+
+function declaresServers({ config, agents, optional }: Project): boolean {
+  if (config.mcpServers.length > 0 || optional.some(({ kind }) => kind === "mcp")) return true;
+  return agents.some(({ mcpServers = [] }) => mcpServers.length > 0);
+}
+
 /** Where the flags say that the project is. */
-export function projectPlace({ config, cwd, allowedDomain, project }: Partial<RunFlags>): ProjectPlace {
+export function projectPlace(flags: Partial<RunFlags>): ProjectPlace {
+  const { config, cwd, allowedDomain, project, allowProjectHooks: projectHooks } = flags;
   if (project === false && config !== undefined && namesProject(config)) {
-    throw new ReasonError("UsageInvalid", { detail: `--no-project and --config ${config} exclude each other` });
+    throw new ReasonError("UsageInvalid", { detail: `--no-project cannot be combined with --config ${config}` });
   }
   return {
     ...(project === false ? { adminOnly: true } : {}),
-    ...(config !== undefined && namesProject(config) ? { config } : {}),
-    ...defined({ dir: cwd, allowedDomains: allowedDomain }),
+    ...(config === undefined ? {} : namesProject(config) ? { config } : { userConfig: config }),
+    ...defined({ dir: cwd, allowedDomains: allowedDomain, projectHooks }),
   };
 }
 
-/** Configuration file, then the project, then flags; later wins, deny rules add up. */
+/** Profile and configuration file, then the project, then flags; later wins, deny rules add up. */
 export async function loadSettings(
   ports: ProgramPorts,
-  flags: Pick<RunFlags, "config" | "allow" | "deny" | "strictPermissions" | "maxSteps" | "sandbox">,
+  flags: Pick<
+    RunFlags,
+    | "config"
+    | "profile"
+    | "framework"
+    | "allow"
+    | "deny"
+    | "strictPermissions"
+    | "maxSteps"
+    | "sandbox"
+    | "allowProjectHooks"
+  >,
   project?: Project,
 ): Promise<LoadedConfig> {
-  const { settings: own, warnings } = await loadConfig(ports, flags.config);
+  const { settings: own, warnings } = await loadUserSettings(ports, flags);
   ports.outward.use(own);
   return { warnings, settings: mergedSettings(own, flags, project) };
 }
@@ -219,7 +265,7 @@ export async function loadSettings(
 /** The file of the user, then the project, then flags. */
 function mergedSettings(
   own: Settings,
-  flags: Pick<RunFlags, "allow" | "deny" | "strictPermissions" | "maxSteps" | "sandbox">,
+  flags: Pick<RunFlags, "allow" | "deny" | "strictPermissions" | "maxSteps" | "sandbox" | "allowProjectHooks">,
   project: Project | undefined,
 ): Settings {
   const settings = project === undefined ? own : applyProject(own, project);
@@ -232,6 +278,7 @@ function mergedSettings(
     permissions: [...settings.permissions, ...fromFlags],
     strictPermissions: flags.strictPermissions ?? settings.strictPermissions,
     maxSteps: Math.min(flags.maxSteps ?? settings.maxSteps, project?.config.maxStepsCap ?? Number.POSITIVE_INFINITY),
+    allowProjectHooks: flags.allowProjectHooks ?? own.allowProjectHooks,
     sandbox: sandboxMode(flags.sandbox, project?.config.sandbox, settings.sandbox),
   };
 }

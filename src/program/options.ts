@@ -19,6 +19,11 @@ import type { Command, CommandOf, RedactionSummary, SessionId, SlashCommand } fr
 import type { AddedTransport, OpenProject, SessionDependencies } from "#session";
 import type { HeadsPlace, Signer, StoreChoice } from "#stores";
 import type { UndoStoreOptions } from "#undo";
+import type { ChooseModels } from "./models.ts";
+import type { OutwardRedactor } from "./ports.ts";
+import type { KnownProfile } from "./profiles.ts";
+import type { SessionPreview } from "./session-preview.ts";
+import type { UserWords } from "./user-words.ts";
 import type { WriteHealth } from "./watched-store.ts";
 
 /** Where a cassette is written, or which one is played. */
@@ -40,6 +45,8 @@ export interface HarnessOptions {
   /** `provider:name`; beats the settings. */
   readonly model?: string;
   readonly offlineAllowed: boolean;
+  /** Instead of the models that the settings name. */
+  readonly chooseModels?: ChooseModels;
   readonly scenarioFile: (name: string) => string;
   readonly store: StoreChoice;
   /** Signs the log at the end of each turn; without it the log is chained, not signed. */
@@ -63,6 +70,12 @@ export interface HarnessOptions {
   readonly waitsForHumans?: boolean;
   /** Whether a token still holds that an input came with which had to wait. Absent: such an input does not begin. */
   readonly checkToken?: CheckToken;
+  /** Slash commands that the user has written. Default: none. */
+  readonly userWords?: Pick<UserWords, "commands" | "aliases">;
+  /** Redacts whole sessions that leave the program as text. Absent: there is no `/sessions:export`. */
+  readonly outward?: () => Promise<OutwardRedactor>;
+  /** Which profiles there are. Default: the one in the settings. */
+  readonly profiles?: () => Promise<readonly KnownProfile[]>;
   /** Instead of the built-in tools. */
   readonly toolSources?: readonly ToolSource[];
   readonly plugins?: readonly Plugin[];
@@ -108,13 +121,17 @@ export interface Harness {
    * not among them: the cassette does it.
    */
   readonly recordedCommands: readonly Command[];
-  /** The words of this program and those of plugins. */
-  slashCommands(): readonly SlashCommand[];
+  /** What people can type: in this session, or in any. Throws SessionNotFound for one that is not open. */
+  slashCommands(session?: SessionId): readonly SlashCommand[];
   /** Wires of plugins by their name, for a daemon to start. */
   readonly transports: ReadonlyMap<string, AddedTransport>;
   tools(): readonly Tool[];
+  /** What the model would be sent first by a session in this folder. Nothing of it is sent, kept or asked. */
+  preview(folder: string, context?: CommandOf<"SetContext">["values"]): Promise<SessionPreview>;
   /** The MCP servers of open sessions, and those of the configuration that none of them has started. */
   servers(): readonly McpServerState[];
+  /** Those that a program can be started with, and which of them this one has. */
+  profiles(): Promise<readonly (KnownProfile & { readonly active: boolean })[]>;
   health(): Health;
   /**
    * Ends all sessions and closes the log. Recording: writes the cassette, or rejects with CassetteNotWritten. Replaying: rejects with

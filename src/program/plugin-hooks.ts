@@ -9,7 +9,7 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 export function engineHook(plugin: string, hook: PluginHook, clock: Pick<Clock, "sleep">): Hook {
   const { name, priority = 0, timeoutMs = DEFAULT_TIMEOUT_MS } = hook;
   const event = canonicalEvent(hook.event);
-  if (event === undefined) throw new Error(`the hook '${name}' is for '${hook.event}', which is not an event of hooks`);
+  if (event === undefined) throw new Error(`the hook '${name}' is for '${hook.event}', which is not a hook event`);
   const late = (): Error => new HookTimedOut(`the hook '${name}' of the plugin ${plugin} did not answer`, timeoutMs);
   return {
     name,

@@ -1,7 +1,7 @@
 /** The namespaces that plugins own: who has claimed each, its slash commands, and what a CustomCommand in it goes to. */
 import { type Clock, defined, isRecord, messageOf, withinTime } from "#base";
-import type { CustomHandler, PluginSlashCommand, SlashAnswer } from "#engine";
-import { ReasonError, type SlashCommand, slashCommands, slashUsage } from "#protocol";
+import type { CustomHandler, PluginSlashCommand, SlashAnswer, SlashCaller, SlashSource } from "#engine";
+import { builtInWords, ReasonError, type SlashArgs, type SlashCommand, slashArguments } from "#protocol";
 
 const NAME = /^[a-z][a-z0-9-]{0,62}$/;
 const DESCRIPTION_CHARS = 200;
@@ -12,19 +12,20 @@ const ANSWER_CHARS = 100_000;
 const NAME_SHOWN = 100;
 /** The program has words in them, or will have. */
 const RESERVED = new Set([
-  ...["agents", "mcp", "profiles", "sessions", "skills"],
-  ...slashCommands.map(({ namespace }) => namespace),
+  ...["agents", "mcp", "profiles", "project", "sessions", "skills", "user"],
+  ...builtInWords.map(({ namespace }) => namespace),
 ]);
 
 interface Namespace {
   readonly plugin: string;
   handler?: CustomHandler;
-  readonly words: Map<string, CustomHandler>;
+  readonly words: Map<string, SlashCommand & { readonly run: RunWord }>;
 }
 
 export interface PluginNamespaces {
   readonly handlers: ReadonlyMap<string, CustomHandler>;
-  readonly slashCommands: readonly SlashCommand[];
+  /** Every namespace that a plugin has, and the words in them. */
+  readonly slash: SlashSource;
   /** Both throw when something is taken or malformed. */
   claim(plugin: string, namespace: string, handler: CustomHandler): void;
   addSlashCommand(plugin: string, command: PluginSlashCommand): void;
@@ -33,29 +34,37 @@ export interface PluginNamespaces {
 export function createPluginNamespaces(clock: Pick<Clock, "sleep">): PluginNamespaces {
   const owned = new Map<string, Namespace>();
   const handlers = new Map<string, CustomHandler>();
-  const rows: SlashCommand[] = [];
 
   function ownedBy(plugin: string, name: string): Namespace {
-    if (!NAME.test(name)) throw new Error(`'${name}' is not a namespace: small letters, digits and '-'`);
-    if (RESERVED.has(name)) throw new Error(`the namespace '${name}' belongs to the program`);
+    if (!NAME.test(name)) throw new Error(`'${name}' is not a valid namespace: use lowercase letters, digits and '-'`);
+    if (RESERVED.has(name)) throw new Error(`the namespace '${name}' is reserved for Harness`);
     const known = owned.get(name);
     if (known !== undefined && known.plugin !== plugin) {
       throw new Error(`the namespace '${name}' is taken by the plugin ${known.plugin}`);
     }
     const namespace: Namespace = known ?? { plugin, words: new Map() };
     owned.set(name, namespace);
-    handlers.set(name, (command, from) => {
-      const handler = namespace.words.get(command.verb) ?? namespace.handler;
-      if (handler !== undefined) return handler(command, from);
+    handlers.set(name, async (command, from) => {
+      const { session, verb, payload } = command;
+      const word = namespace.words.get(verb);
+      // Whoever sends the command need not have read the schema.
+      if (word !== undefined) return word.run(slashArguments(word, payload), { session, client: from });
+      if (namespace.handler !== undefined) return namespace.handler(command, from);
       const detail = `there is no /${name}:${command.verb.slice(0, NAME_SHOWN)}`;
-      return Promise.reject(new ReasonError("InvalidCommand", { detail }));
+      throw new ReasonError("InvalidCommand", { detail });
     });
     return namespace;
   }
 
   return {
     handlers,
-    slashCommands: rows,
+    slash: {
+      owner: "plugins",
+      get namespaces() {
+        return [...owned.keys()];
+      },
+      entries: () => [...owned.values()].flatMap(({ words }) => [...words.values()]),
+    },
     claim(plugin, name, handler) {
       const namespace = ownedBy(plugin, name);
       if (namespace.handler !== undefined) throw new Error(`the namespace '${name}' is taken`);
@@ -65,19 +74,18 @@ export function createPluginNamespaces(clock: Pick<Clock, "sleep">): PluginNames
       const namespace = ownedBy(plugin, command.namespace);
       const row = rowOf(command);
       if (namespace.words.has(row.name)) throw new Error(`the word /${row.namespace}:${row.name} is taken`);
-      namespace.words.set(row.name, slashHandler(plugin, row, command, clock));
-      rows.push(row);
+      namespace.words.set(row.name, { ...row, run: runOf(plugin, row, command, clock) });
     },
   };
 }
 
 function rowOf({ namespace, name, description, args = [] }: PluginSlashCommand): SlashCommand {
   for (const part of [name, ...args.map((argument) => argument.name)]) {
-    if (!NAME.test(part)) throw new Error(`/${namespace}:${name}: '${part}' is not a name`);
+    if (!NAME.test(part)) throw new Error(`/${namespace}:${name}: '${part}' is not a valid name`);
   }
   if (description.length > DESCRIPTION_CHARS || /\p{Cc}/u.test(description)) {
     throw new Error(
-      `/${namespace}:${name}: its description is not one line of at most ${DESCRIPTION_CHARS} characters`,
+      `/${namespace}:${name}: the description must be one line of at most ${DESCRIPTION_CHARS} characters`,
     );
   }
   const properties = args.map(
@@ -92,16 +100,17 @@ function rowOf({ namespace, name, description, args = [] }: PluginSlashCommand):
   };
 }
 
-function slashHandler(
+type RunWord = (args: SlashArgs, caller: Pick<SlashCaller, "session" | "client">) => Promise<SlashAnswer>;
+
+function runOf(
   plugin: string,
   row: SlashCommand,
   { run, timeoutMs = DEFAULT_TIMEOUT_MS }: PluginSlashCommand,
   clock: Pick<Clock, "sleep">,
-): CustomHandler {
+): RunWord {
   const word = `/${row.namespace}:${row.name}`;
   const late = (): Error => new Error(`it did not answer within ${timeoutMs / 1000} s`);
-  return async ({ session, payload }, client) => {
-    const args = argumentsOf(row, payload);
+  return async (args, { session, client }) => {
     try {
       const answer = await withinTime(clock, timeoutMs, (signal) => run(args, { session, client, signal }), late);
       return answerOf(answer);
@@ -111,22 +120,6 @@ function slashHandler(
       throw new ReasonError("PluginFailed", { name: plugin, detail, place: `plugin ${plugin}` }, { cause });
     }
   };
-}
-
-/** Whoever sends the command need not have read the schema. */
-function argumentsOf(row: SlashCommand, payload: unknown): Readonly<Record<string, string>> {
-  const { properties, required } = row.args_schema;
-  const given = isRecord(payload) ? Object.entries(payload) : undefined;
-  const isFit = given?.every(([name, value]) => {
-    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    return property !== undefined && typeof value === "string" && (property.enum?.includes(value) ?? true);
-  });
-  const isWhole = required.every((name) => given?.some(([key]) => key === name));
-  if (given === undefined || isFit !== true || !isWhole) {
-    throw new ReasonError("InvalidCommand", { detail: `Usage: ${slashUsage(row)}` });
-  }
-  // Each value was found to be text.
-  return Object.fromEntries(given) as Record<string, string>;
 }
 
 function answerOf(answer: unknown): SlashAnswer {

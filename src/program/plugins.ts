@@ -25,7 +25,7 @@ export function registerPlugins(
     rules: [],
     hooks: [],
     customHandlers: namespaces.handlers,
-    slashCommands: namespaces.slashCommands,
+    slash: namespaces.slash,
     transports: new Map(),
     store: undefined,
   };
@@ -35,7 +35,7 @@ export function registerPlugins(
     const during =
       <Args extends unknown[]>(add: (...args: Args) => void) =>
       (...args: Args): void => {
-        if (!isRegistering) throw new Error("a plugin registers while its register runs, and not later");
+        if (!isRegistering) throw new Error("a plugin can register things only while its register function runs");
         add(...args);
       };
     const host: PluginHost = {
@@ -62,7 +62,8 @@ export function registerPlugins(
       }),
       addSlashCommand: during((command) => namespaces.addSlashCommand(name, command)),
       addTransport: during((transport) => {
-        if (!/^[a-z]{1,20}$/.test(transport.name)) throw new Error(`'${transport.name}' is not a wire: small letters`);
+        if (!/^[a-z]{1,20}$/.test(transport.name))
+          throw new Error(`'${transport.name}' is not a valid wire name: use lowercase letters`);
         if (RESERVED_WIRES.includes(transport.name) || extensions.transports.has(transport.name)) {
           throw new Error(`the wire '${transport.name}' is taken`);
         }
@@ -79,7 +80,7 @@ export function registerPlugins(
       const returned: unknown = plugin.register(host);
       if (returned instanceof Promise) {
         returned.catch(() => undefined); // it is refused anyway
-        throw new Error("its register returned a promise; wait at the top level of the module instead");
+        throw new Error("its register function returned a promise; use await at the top level of the module instead");
       }
     } catch (cause) {
       if (cause instanceof ReasonError) throw cause;

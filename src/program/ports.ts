@@ -22,6 +22,10 @@ export interface ProgramPorts {
   readonly programFile: string;
   /** Folder with the scenarios that ship with the program. */
   readonly scenariosDir: string;
+  /** Folder with the skills that ship with the program. */
+  readonly skillsDir: string;
+  /** Folder with the profiles that ship with the program. */
+  readonly profilesDir: string;
   /** Starts this program once more, detached and with the same environment and keys; what it prints goes to the open file. */
   readonly relaunch: (
     args: readonly string[],
@@ -34,8 +38,9 @@ export interface ProgramPorts {
   readonly endsWhenStopped: (graceMs?: number, options?: { readonly outlivesOutput: boolean }) => void;
 }
 
-/** What opening a project needs. */
-export type ProjectPorts = Pick<ProgramPorts, "env" | "cwd" | "clock" | "build" | "terminal">;
+/** What opening a project needs. Without `skillsDir` it has its own skills alone, and neither built-in ones nor those of the user. */
+export type ProjectPorts = Pick<ProgramPorts, "env" | "cwd" | "clock" | "build" | "terminal"> &
+  Partial<Pick<ProgramPorts, "skillsDir">>;
 
 /** Where messages for whoever started the program are written. */
 export interface MessageOutput {
@@ -58,7 +63,7 @@ export interface OutwardRedactor {
 /** Redaction of what a command shows or writes that no session has published. */
 export interface OutwardText {
   /** The configuration that was read: what it calls a secret is one from now on. Default: the user's own file. */
-  use(settings: Pick<Settings, "redaction" | "models" | "mcpServers">): void;
+  use(settings: Pick<Settings, "redaction" | "models" | "mcpServers" | "agentServers">): void;
   /** Rejects with RedactionFailed, and with ConfigInvalid when nobody can tell what the user calls a secret. */
   load(): Promise<OutwardRedactor>;
   /** The error in one line for a person; its code alone where redaction cannot be had. Never rejects. */

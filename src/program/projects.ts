@@ -4,10 +4,12 @@
  */
 
 import { existsSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, extname, isAbsolute, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import type {
+  ContextSource,
   LoadedProject,
   ModelConfig,
+  OptionalPlaces,
   Problem,
   Project,
   ProjectLoader,
@@ -15,19 +17,22 @@ import type {
   ScriptSource,
   TrustPort,
 } from "#artifacts";
-import { defined, messageOf, nearestName } from "#base";
+import { mayHaveOptional } from "#artifacts/optional-look";
+import { defined, ifThere, messageOf, nearestName } from "#base";
 import type { checkRules as CheckRules } from "#governance";
 import { ReasonError } from "#protocol";
 import { harnessCache } from "#stores";
 import { createSystemRandom } from "#world";
 import type { BuildInfo } from "./build-info.ts";
 import type { ProjectPorts } from "./ports.ts";
+import { namesProject } from "./project-names.ts";
 import type { ContextValues, RunFlags } from "./run-flags.ts";
+import { loadConfig } from "./user-config-file.ts";
+import { hasUserSkills, loadOwnSkills } from "./user-skills.ts";
 
 /** The policy of whoever runs the machine. */
 const ADMIN_POLICY = "/etc/harness/policy.md";
 export const PROJECT_FILES = ["harness.md", "harness.yaml", "harness.yml"];
-const PROJECT_EXTENSIONS = [".md", ".yaml", ".yml"];
 
 /** Whether a `condition:` holds for the values of the run context; `failed` says why it cannot be told. */
 export type ConditionResult = { readonly holds: boolean; readonly failed?: string };
@@ -42,6 +47,14 @@ export interface ProjectPlace {
   readonly adminOnly?: boolean;
   /** Instead of the policy of the machine; only for looking at it. */
   readonly adminPolicy?: string;
+  /** The shell hooks of the project may run once they were acked; without it nobody is asked about them. */
+  readonly projectHooks?: boolean;
+  /** A configuration file instead of the user's usual one. */
+  readonly userConfig?: string;
+  /** Instead of `context_sources` of the configuration file. */
+  readonly contextSources?: readonly ContextSource[];
+  /** False: skills of the project alone. */
+  readonly ownSkills?: boolean;
   /** `--allowed-domain`: hosts beside those that the project names. */
   readonly allowedDomains?: readonly string[];
 }
@@ -54,15 +67,6 @@ export interface OpenedProject {
   readonly name: string;
   /** How long reading and checking took. */
   readonly tookMs: number;
-}
-
-/** Whether `-c` names a project file, as opposed to a configuration file (`.toml`). Any other extension is refused. */
-export function namesProject(config: string): boolean {
-  const extension = extname(config).toLowerCase();
-  if (PROJECT_EXTENSIONS.includes(extension)) return true;
-  if (extension === ".toml") return false;
-  const detail = `--config needs a project file (.md, .yaml) or a configuration file (.toml), not '${config}'`;
-  throw new ReasonError("UsageInvalid", { detail });
 }
 
 /** The flags without a `-c` that names the project. */
@@ -79,7 +83,9 @@ export function mayHaveProject(ports: ProjectPorts, place: ProjectPlace): boolea
   if (place.adminOnly === true) return existsSync(adminPolicy(ports.env));
   const root = resolve(ports.cwd, place.dir ?? ".");
   const names = ["harness.md", "harness.yaml", "harness.yml", ".harness"];
-  return names.some((name) => existsSync(join(root, name))) || existsSync(adminPolicy(ports.env));
+  if (hasUserSkills(ports)) return true;
+  if (names.some((name) => existsSync(join(root, name))) || existsSync(adminPolicy(ports.env))) return true;
+  return mayHaveOptional(ifThere(() => realpathSync.native(root)) ?? root);
 }
 
 /**
@@ -91,7 +97,7 @@ export async function openProject(
   place: ProjectPlace,
   trust?: (root: string) => TrustPort,
 ): Promise<OpenedProject> {
-  const [{ createProjectLoader }, { createScriptChecker }, { checkRules }, common] = await Promise.all([
+  const [{ createProjectLoader, withOwnSkills }, { createScriptChecker }, { checkRules }, common] = await Promise.all([
     import("#artifacts"),
     import("#script"),
     import("#governance"),
@@ -103,9 +109,11 @@ export async function openProject(
   const { allowedDomains = [] } = place;
   // A project that takes effect may name the provider of a plugin.
   const providers = trust === undefined ? await providerNames() : undefined;
+  const skills = place.adminOnly === true || place.ownSkills === false ? undefined : await loadOwnSkills(ports);
   const loader = changed(files, (loaded) => {
     const checked = providers === undefined ? loaded : withProviders(loaded, providers);
-    return withDomains(withRules(checked, checkRules), allowedDomains);
+    const ruled = withDomains(withRules(checked, checkRules), allowedDomains);
+    return skills === undefined ? ruled : withOwnSkills(ruled, skills);
   });
   return { ...common, loader, loaded: loader.load(), tookMs: ports.clock.monotonicMs() - startMs };
 }
@@ -113,7 +121,7 @@ export async function openProject(
 /** As `openProject`, for one look: what was found before by the same build is not looked for again. */
 export async function lookAtProject(ports: ProjectPorts, place: ProjectPlace): Promise<Omit<OpenedProject, "loader">> {
   const { version } = findingsVersion(ports.build);
-  if (version === undefined) return openProject(ports, place);
+  if (version === undefined) return openProject(ports, { ...place, ownSkills: false });
   const [{ loadProject }, common] = await Promise.all([import("#artifacts"), loadOptions(ports, place)]);
   const startMs = ports.clock.monotonicMs();
   const loaded = await loadProject({
@@ -129,12 +137,9 @@ export async function lookAtProject(ports: ProjectPorts, place: ProjectPlace): P
 }
 
 async function loadOptions(ports: ProjectPorts, place: ProjectPlace, trust?: (root: string) => TrustPort) {
-  const [{ trustsAll }, { builtinToolNames }, { cacheKey }] = await Promise.all([
-    import("#artifacts"),
-    import("#tools"),
-    import("./project-keys.ts"),
-  ]);
+  const [{ builtinToolNames }, { cacheKey }] = await Promise.all([import("#tools"), import("./project-keys.ts")]);
   const { root, configFile } = locateProject(ports, place);
+  const optional = await optionalPlaces(ports, place);
   const named = ports.env.HARNESS_ADMIN_POLICY;
   // Where something is to take effect, nothing sets the machine's own policy aside.
   const looked = trust === undefined ? place.adminPolicy : undefined;
@@ -151,9 +156,39 @@ async function loadOptions(ports: ProjectPorts, place: ProjectPlace, trust?: (ro
         key: cacheKey(ports.env),
         onProblem: (message: string) => ports.terminal.err(`warning: ${message}\n`),
       },
-      trust: trust === undefined ? trustsAll : trust(realpathSync.native(root)),
+      // Whoever looks at a project sees what it would run.
+      optional: trust === undefined ? { ...optional, projectHooks: true } : optional,
+      ...(trust === undefined
+        ? { trust: await lookingTrust(ports, realpathSync.native(root)), mayWait: true }
+        : { trust: trust(realpathSync.native(root)) }),
       ...(place.adminOnly === true ? { adminOnly: true } : {}),
       knownTools: builtinToolNames,
+    },
+  };
+}
+
+/** What the user chose about optional files. */
+export async function optionalPlaces(ports: ProjectPorts, place: ProjectPlace): Promise<OptionalPlaces> {
+  const { contextSources, projectHooks } = place;
+  if (contextSources !== undefined && projectHooks !== undefined) return { contextSources, projectHooks };
+  const { settings } = await loadConfig(ports, place.userConfig);
+  return {
+    contextSources: contextSources ?? settings.contextSources,
+    projectHooks: projectHooks ?? settings.allowProjectHooks,
+  };
+}
+
+/** For whoever only looks at a project: its artifacts as they are, of optional files those that the user allowed. */
+async function lookingTrust(ports: ProjectPorts, root: string): Promise<TrustPort> {
+  if (!mayHaveOptional(root)) return (await import("#artifacts")).trustsAll;
+  const [{ isOptionalKind }, { userTrust }] = await Promise.all([import("#artifacts"), import("./user-trust.ts")]);
+  const own = userTrust(ports, root);
+  return {
+    judge(files) {
+      const { awaiting, denied } = own.judge(files);
+      // Hooks are shown as they are, like all others of the project: nothing of them runs.
+      const isHook = (kind: string): boolean => kind === "hooks" || kind === "hookScript";
+      return { awaiting: awaiting.filter(({ kind }) => isOptionalKind(kind) && !isHook(kind)), denied };
     },
   };
 }
@@ -161,6 +196,7 @@ async function loadOptions(ports: ProjectPorts, place: ProjectPlace, trust?: (ro
 function changed(loader: ProjectLoader, change: (loaded: LoadedProject) => LoadedProject): ProjectLoader {
   return {
     load: () => change(loader.load()),
+    touch: loader.touch,
     refresh() {
       const loaded = loader.refresh();
       return loaded === undefined ? undefined : change(loaded);

@@ -8,7 +8,7 @@ import type { CredentialPort, Redaction } from "#engine";
 import type { Redactor } from "#redaction";
 
 export interface RedactionSources {
-  readonly settings: Pick<Settings, "redaction" | "models" | "mcpServers">;
+  readonly settings: Pick<Settings, "redaction" | "models" | "mcpServers" | "agentServers">;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   /** Absent where nothing has keys. */

@@ -4,6 +4,10 @@ import type { StoreKindName } from "#stores";
 export interface RunFlags {
   readonly model?: string;
   readonly config?: string;
+  /** A name, or the path of a file. */
+  readonly profile?: string;
+  /** `--framework`: the profile of that name. */
+  readonly framework?: boolean;
   readonly cwd?: string;
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
@@ -14,6 +18,7 @@ export interface RunFlags {
   readonly store: StoreKindName;
   readonly undo?: "on" | "off";
   readonly allowedDomain?: readonly string[];
+  readonly allowProjectHooks?: boolean;
   readonly set?: ContextValues;
   /** A lock file whose files are accepted, and no others. */
   readonly lockfile?: string;

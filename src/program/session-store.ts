@@ -110,12 +110,12 @@ export async function findSession(store: ArchiveStore, text: string): Promise<Se
     start === "sess_" ? [] : (await store.list({ limit: SEARCHED_SESSIONS })).filter(({ id }) => id.startsWith(start));
   const [first, ...others] = matches;
   if (first === undefined) {
-    const detail = `no session begins with '${text}'. harness sessions list shows those in the log.`;
+    const detail = `no session id begins with '${text}'. To list the sessions, run: harness sessions list`;
     throw new ReasonError("UsageInvalid", { detail });
   }
   if (others.length === 0) return first;
   const shown = matches.slice(0, SHOWN_CANDIDATES).map(({ id }) => id);
   const more = matches.length > shown.length ? ` and ${matches.length - shown.length} more` : "";
-  const detail = `${matches.length} sessions begin with '${text}': ${shown.join(", ")}${more}. Give more of the id.`;
+  const detail = `${matches.length} session ids begin with '${text}': ${shown.join(", ")}${more}. Type more of the id.`;
   throw new ReasonError("UsageInvalid", { detail });
 }

@@ -115,7 +115,7 @@ function programTape(tape: Tape, place: Place, cassetteFile: string): ProgramTap
     asRecorded,
     here(workspace) {
       if (!isWithin(head.workspace, workspace) && !isWithin(head.root, workspace)) {
-        const detail = `With a cassette, sessions work inside ${head.workspace}; ${workspace} is not.`;
+        const detail = `With a cassette, sessions work only inside ${head.workspace}, but ${workspace} is outside it.`;
         throw new ReasonError("NotAllowed", { detail });
       }
       return translate(workspace, 1);
@@ -151,6 +151,11 @@ function programTape(tape: Tape, place: Place, cassetteFile: string): ProgramTap
       servers: {
         listed: (live) =>
           tape.exchange<never, ServerLists>({ of: "server", session, request: "tools", hear: () => undefined, live }),
+        changed: (live) =>
+          tape.exchange<never, Awaited<ReturnType<typeof live>>>({
+            ...{ of: "server", session, request: "changed resources", hear: () => undefined },
+            live,
+          }),
         checked: (check, live) =>
           tape.exchange({ of: "server", session, request: { check }, hear: () => undefined, live }),
       },

@@ -1,25 +1,16 @@
 /** Opens a project so that it may take effect: nothing of it does before somebody agreed to every file of it. */
 
 import { closeSync, openSync, readSync } from "node:fs";
-import { homedir, userInfo } from "node:os";
 import { resolve } from "node:path";
-import type { AwaitingFile, TrustPort } from "#artifacts";
+import { type AwaitingFile, fileKinds, type TrustPort } from "#artifacts";
 import { defined, messageOf, paint, visibleLine } from "#base";
 import { ReasonError, reasonText } from "#protocol";
-import { harnessPaths } from "#stores";
-import {
-  createLockFileTrust,
-  createProjectTrust,
-  LockFileError,
-  MAX_LOCK_BYTES,
-  type ProjectTrust,
-  parseLock,
-} from "#trust";
-import { kindNames } from "./file-kinds.ts";
+import { createLockFileTrust, LockFileError, MAX_LOCK_BYTES, type ProjectTrust, parseLock } from "#trust";
 import type { HarnessOptions } from "./options.ts";
 import type { ProjectPorts } from "./ports.ts";
-import { trustDirectory, trustKeySource } from "./project-keys.ts";
+import type { ServerAnswers } from "./project-servers.ts";
 import { type OpenedProject, openProject, type ProjectPlace } from "./projects.ts";
+import { userTrust } from "./user-trust.ts";
 
 /** Names a lock file, as `--lockfile` does. */
 const LOCKFILE_VARIABLE = "HARNESS_LOCKFILE";
@@ -29,14 +20,16 @@ export interface TrustFlags {
   readonly lockfile?: string;
 }
 
-/** Shows files to a person, who accepts or denies each; what was accepted is acked. */
+/** Shows files to a person, who accepts or denies each; what was accepted is acked, and a no to an optional file is kept. */
 export type ReviewFiles = (
   trust: ProjectTrust,
   awaiting: readonly AwaitingFile[],
   signal: AbortSignal,
-) => Promise<{ readonly accepted: readonly unknown[] }>;
+) => Promise<{ readonly accepted: readonly unknown[]; readonly denied: readonly unknown[] }>;
 
 export interface TrustedProject extends OpenedProject {
+  /** What was said about its MCP servers. Absent where a lock file speaks for the user: it does not speak about servers. */
+  readonly servers?: ServerAnswers;
   readonly askForAck?: NonNullable<Awaited<ReturnType<NonNullable<HarnessOptions["projects"]>>>>["askForAck"];
 }
 
@@ -60,7 +53,7 @@ export async function openTrustedProject(
   const opened = await openProject(ports, place, place.adminOnly === true ? undefined : trustOf);
   const { awaiting } = opened.loaded;
   const ask = own === undefined || review === undefined ? undefined : askWith(review, own);
-  if (awaiting === undefined) return { ...opened, ...defined({ askForAck: ask }) };
+  if (awaiting === undefined) return { ...opened, ...defined({ askForAck: ask, servers: own }) };
   const problem = own?.problem();
   if (problem !== undefined) ports.terminal.err(`${paint(ports.terminal, "yellow", `warning: ${problem}`)}\n`);
   if (ask === undefined) throw ackRefusal(awaiting, named, remedy);
@@ -72,29 +65,15 @@ export async function openTrustedProject(
     stopListening();
   }
   const loaded = opened.loader.load();
-  if (loaded.awaiting === undefined) return { ...opened, loaded, askForAck: ask };
+  if (loaded.awaiting === undefined) return { ...opened, loaded, askForAck: ask, ...defined({ servers: own }) };
   throw new ReasonError("AckDenied", { files: awaitingNames(loaded.awaiting) });
 }
 
 function askWith(review: ReviewFiles, trust: ProjectTrust): NonNullable<TrustedProject["askForAck"]> {
-  return async (awaiting, signal) => (await review(trust, awaiting, signal)).accepted.length > 0;
-}
-
-/** What this user acked on this machine. */
-export function userTrust(ports: ProjectPorts, root: string): ProjectTrust {
-  const { env, clock, terminal } = ports;
-  return createProjectTrust({
-    root,
-    directory: trustDirectory(env),
-    keys: trustKeySource(env),
-    by: userName(),
-    now: () => clock.now(),
-    ownFolders: [harnessPaths(env).configDir],
-    onPromoted: (file, change) => {
-      const what = `${visibleLine(file)} changed (${change.class}) in your own configuration folder; it is in effect.`;
-      terminal.err(`${paint(terminal, "dim", what)}\n`);
-    },
-  });
+  return async (awaiting, signal) => {
+    const { accepted, denied } = await review(trust, awaiting, signal);
+    return accepted.length + denied.length > 0;
+  };
 }
 
 /** The flag, else the variable; a file that a project brings is never taken by itself. */
@@ -144,7 +123,7 @@ export function ackRefusal(
   lockfile: string | undefined,
   remedy?: string,
 ): ReasonError {
-  const kinds = [...new Set(awaiting.map(({ kind }) => kindNames[kind]))].join(", ");
+  const kinds = [...new Set(awaiting.map(({ kind }) => fileKinds[kind].name))].join(", ");
   const files = awaiting
     .slice(0, MAX_NAMED_FILES)
     .map(({ file, change }) => `\n  ${change.padEnd(8)}${visibleLine(file)}`);
@@ -167,13 +146,4 @@ export function awaitingNames(awaiting: readonly AwaitingFile[]): string {
   const named = awaiting.slice(0, MAX_NAMED_FILES).map(({ file }) => visibleLine(file));
   const more = awaiting.length - named.length;
   return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
-}
-
-/** For the record alone. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return homedir(); // an account without a name, as in some containers
-  }
 }

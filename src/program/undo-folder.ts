@@ -57,7 +57,9 @@ async function withSessionLog<Result>(
   const { terminal, clock } = ports;
   const flags = await logWith(ports, folder, session);
   if (flags === undefined) {
-    return work(async () => terminal.err(`${session} is in no log here, so the model will not see this.\n`));
+    return work(async () =>
+      terminal.err(`The log does not contain ${session}, so the model will not see this change.\n`),
+    );
   }
   return withStore(ports, flags, async (store) => {
     const log = await store.acquire(session);

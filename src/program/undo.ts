@@ -26,6 +26,10 @@ export function prepareUndo(
       return async (call, next) =>
         call.tool.class === "mutating" || call.parent !== undefined ? (await recorder())(call, next) : next(call);
     },
+    async changes(root, session) {
+      const { sessionChanges, undoStore } = await loaded();
+      return sessionChanges(undoStore.workspace(root), session);
+    },
     async restore(bus, root, command, by) {
       const { undo, redo, restoredEvent, undoStore } = await loaded();
       const report = await (command.kind === "Redo" ? redo : undo)({

@@ -6,14 +6,15 @@ import { errnoOf, messageOf } from "#base";
 import { ReasonError } from "#protocol";
 import { harnessPaths } from "#stores/keys";
 import type { ProgramPorts } from "./ports.ts";
-import { namesProject } from "./projects.ts";
+import { namesProject } from "./project-names.ts";
 
 const CONFIG_MAX_BYTES = 1024 * 1024;
 
-/** A file that was named must be there; the default one need not. */
+/** A file that was named must be there; the default one need not. What it leaves out is as in `base`. */
 export async function loadConfig(
   ports: Pick<ProgramPorts, "env" | "cwd">,
   named: string | undefined,
+  base = defaultSettings,
 ): Promise<LoadedConfig> {
   if (named !== undefined && namesProject(named)) {
     throw new ReasonError("UsageInvalid", {
@@ -26,14 +27,14 @@ export async function loadConfig(
     text = await readFile(file, "utf8");
   } catch (error) {
     const code = errnoOf(error);
-    if (code === "ENOENT" && named === undefined) return { settings: defaultSettings, warnings: [] };
+    if (code === "ENOENT" && named === undefined) return { settings: base, warnings: [] };
     const why = messageOf(error);
     throw new ReasonError("ConfigInvalid", { detail: `cannot read ${file}: ${why}` });
   }
   if (text.length > CONFIG_MAX_BYTES) {
     throw new ReasonError("ConfigInvalid", { detail: `${file} is larger than ${CONFIG_MAX_BYTES} bytes` });
   }
-  return parseUserConfig(file, text);
+  return parseUserConfig(file, text, base);
 }
 
 export function configFile({ env, cwd }: Pick<ProgramPorts, "env" | "cwd">, named: string | undefined): string {

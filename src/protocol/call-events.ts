@@ -101,7 +101,7 @@ export const callEvents = {
     restored: z.array(wire({ path: z.string(), what: z.string() })).describe("At most 200 paths of the workspace."),
     conflicts: z.array(pathAndReason).describe("Changed by somebody else since, so left unchanged; at most 200."),
     failed: z.array(pathAndReason).describe("Could not be restored; at most 200."),
-    counts: wire({ restored: count, conflicts: count, failed: count }).describe("Of all paths."),
+    counts: wire({ restored: count, conflicts: count, failed: count }).describe("Totals for all paths."),
   }).describe("Changes of earlier calls were undone or redone. The model reads it at the next turn. Feature: undo."),
   DelegationStarted: wire({
     turn,
@@ -110,7 +110,7 @@ export const callEvents = {
     agent: z.string().describe("Empty if it has no name."),
     task: z.string(),
     mode: z.enum(["sync", "async"]),
-    depth: depth.describe("Of the delegate."),
+    depth: depth.describe("The depth of the delegate."),
     model: z.string(),
     tools: z.array(z.string()),
     max_steps: z.number().int().positive(),

@@ -10,7 +10,9 @@ export const sessionId = idSchema(SessionId);
 export const session = sessionId.describe("The session the command is for.");
 export const turnId = idSchema(TurnId);
 export const callId = idSchema(CallId);
-export const content = z.array(inputBlock).min(1);
+/** More blocks are no input of a person. */
+const MAX_BLOCKS = 100;
+export const content = z.array(inputBlock).min(1).max(MAX_BLOCKS);
 export const rule = z.string().min(1).max(1000);
 
 /** The four answers to a permission request. */
@@ -32,6 +34,16 @@ export const ruleList = z
   .array(wire({ effect: z.string(), rule: z.string(), source: z.string().describe("Where it is written.") }))
   .readonly()
   .describe("The rules in effect; those that answers added come last.");
+
+export const slashOutcome = wire({
+  text: z.string().optional().describe("To be shown to the person. The model does not see it."),
+  command: z
+    .looseObject({ kind: z.string() })
+    .optional()
+    .describe("To be submitted by the client, with the checks of that command; the session is to be added."),
+  session: sessionId.optional().describe("Where the person continues."),
+  input: z.string().optional().describe("To be sent as the person's next input."),
+}).describe("What the client does next, in this order. Nothing is left to do where it is empty.");
 
 const paths = z.array(wire({ path: z.string(), why: z.string() })).readonly();
 

@@ -63,6 +63,10 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
   UndoCall: { body: { session, call_id, skip_conflicts: false }, wrong: { call_id: { call_id: undefined } } },
   Redo: { body: { session, turn: `turn_${ULID}`, call_id }, wrong: { call_id: { call_id: ULID }, turn: { turn: 1 } } },
   EndSession: { body: { session }, wrong: { session: { session: [] } } },
+  RunSlashCommand: {
+    body: { session, namespace: "skills", name: "review", args: { text: "all of it" } },
+    wrong: { name: { name: "" }, args: { args: { text: 7 } } },
+  },
   CustomCommand: {
     body: { session, namespace: "git-tools", verb: "sync", payload: { deep: [1] } },
     wrong: { namespace: { namespace: "Git" }, verb: { verb: "" } },

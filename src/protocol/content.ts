@@ -5,12 +5,15 @@ import { idSchema, wire } from "./wire.ts";
 
 export const CANONICAL_FORM_VERSION = 1;
 
+/** 5 MiB as base64: what every vendor takes. */
+const MAX_IMAGE_CHARS = Math.ceil((5 * 1024 * 1024) / 3) * 4;
+
 const text = wire({ type: z.literal("text"), text: z.string() });
 
 const image = wire({
   type: z.literal("image"),
   media_type: z.enum(["image/png", "image/jpeg", "image/gif", "image/webp"]),
-  data: z.base64().describe("The image bytes, base64."),
+  data: z.base64().max(MAX_IMAGE_CHARS).describe("The image bytes, base64: at most 5 MiB."),
 });
 
 const toolUse = wire({
@@ -69,6 +72,8 @@ export type ThinkingBlock = z.infer<typeof thinking>;
 export type YieldBlock = z.infer<typeof yielded>;
 export type ContentBlock = z.infer<typeof contentBlock>;
 export type InputBlock = TextBlock | ImageBlock;
+/** Text from outside in the place of an input; the model reads it between delimiters. No client can send one. */
+export type ContextBlock = TextBlock & { readonly from: string };
 export type ToolOutputBlock = TextBlock | ImageBlock;
 
 export type Message =

@@ -17,6 +17,23 @@ import {
 import { ApprovalId, ClientId } from "./ids.ts";
 import { idSchema, wire } from "./wire.ts";
 
+const formField = wire({
+  name: z.string(),
+  type: z
+    .enum(["text", "number", "integer", "boolean", "choice", "choices"])
+    .describe("choice: one of the options; choices: a list of them."),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  required: z.boolean(),
+  options: z.array(wire({ value: z.string(), title: z.string().optional() })).optional(),
+  format: z.enum(["email", "uri", "date", "date-time"]).optional().describe("The form that a text must have."),
+  min: z.number().optional().describe("The least number, characters or choices."),
+  max: z.number().optional().describe("The most."),
+  default: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).optional(),
+});
+
+export type FormField = z.infer<typeof formField>;
+
 export const decisionEvents = {
   CallJudged: wire({
     turn,
@@ -82,7 +99,20 @@ export const decisionEvents = {
     question: z.string(),
     options: z.array(z.string()).optional(),
     delegate: delegate.optional().describe("The agent that asks, if it is not the root agent."),
-  }).describe("The model asks the person something. Feature: ask_user."),
+    server: z.string().optional().describe("The MCP server that asks during the call. Absent: the model asks."),
+    form: z
+      .array(formField)
+      .optional()
+      .describe(
+        "The fields of a form. The answer is a JSON object with a value for each field, or the word decline. A form with one field also takes the value alone.",
+      ),
+    url: z
+      .string()
+      .optional()
+      .describe(
+        "An address that the server wants the person to open. Clients show all of it and never open it unasked.",
+      ),
+  }).describe("The model or an MCP server asks the person something. Feature: ask_user."),
   QuestionAnswered: wire({
     turn,
     call_id: callId,
@@ -112,6 +142,19 @@ export const decisionEvents = {
           .describe("failed: it raised an error, timed out or returned something invalid."),
         reason: z.string().optional(),
         duration_ms: durationMs,
+        permission: z
+          .enum(["allow", "ask"])
+          .optional()
+          .describe("What a shell hook said about the permission question. Rules decide whether allow counts."),
+        ran: wire({
+          exit_code: z.number().int().nullable().describe("Null if a signal ended it."),
+          signal: z.string().optional(),
+          output_hash: sha256.describe("Of what it printed, up to 64 KB."),
+          truncated: z.boolean().optional().describe("True if it printed more."),
+        })
+          .optional()
+          .describe("The receipt of a shell hook's command."),
+        message: z.string().optional().describe("What a shell hook wants the person to read."),
       }),
     ),
     blocked: z.boolean(),
@@ -124,8 +167,11 @@ export const decisionEvents = {
     event: z.string().describe("Canonical name of the lifecycle event."),
     hook: z.string(),
     source: where,
-    port: z.enum(["connect"]).describe("Sending is the only effect that a hook can have."),
+    port: z
+      .enum(["connect", "process"])
+      .describe("A script can only send; process: the command of a shell hook is about to run."),
     target: z.string(),
+    confinement: confinement.optional().describe("Where the command runs."),
   }).describe("A hook is about to have an effect. The log has this event before the effect happens."),
   HookTimeout: wire({ turn: turn.optional(), hook: z.string(), event: z.string(), timeout_ms: durationMs }).describe(
     "A hook missed its deadline.",
@@ -154,5 +200,7 @@ export const decisionEvents = {
     bytes_sent: z.number().int().nonnegative().optional(),
     bytes_received: z.number().int().nonnegative().optional(),
     duration_ms: durationMs.optional(),
-  }).describe("A command in a sandbox with a domain list asked the egress proxy for a connection."),
+  }).describe(
+    "A command in a sandbox with a domain list asked the egress proxy for a connection, or the session reached an MCP server on the network.",
+  ),
 } as const;

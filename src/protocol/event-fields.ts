@@ -57,7 +57,7 @@ export const judgedOn = wire({
   subject: z.string().optional().describe("What rules were compared with, for a tool that defines it itself."),
   sandbox: z.enum(["off", "none"]).optional().describe("Why commands had no sandbox; absent if they had one."),
   unsettled: z.boolean().optional().describe("A label was added during the decision."),
-  allowed_by: wire({ by: z.string(), source: where.optional() }).optional().describe("Of a memoized call."),
+  allowed_by: wire({ by: z.string(), source: where.optional() }).optional().describe("Set for a memoized call."),
 });
 
 export const count = z.number().int().nonnegative();

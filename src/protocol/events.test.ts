@@ -22,6 +22,10 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
   TurnLost: [{ turn, reason: "StoreFailed", message: "full" }, { message: 1 }],
   InputRefused: [{ queued: 3, by: `cli_${ULID}`, reason: "TokenRevoked", message: "gone" }, { queued: 0 }],
   TurnSteered: [{ turn, step: 1, content: [{ type: "text", text: "hi" }], by: `cli_${ULID}` }, { step: 0 }],
+  ContextAdded: [
+    { origin: "hook", what: "x (config.toml:1)", content: [{ type: "text", text: "hi" }] },
+    { origin: "web" },
+  ],
   TextDelta: [{ turn, step: 1, block: 0, text: "a" }, { step: 0 }],
   ThinkingDelta: [{ turn, step: 1, block: 0, text: "a", provider: "p", data: { sig: "s" } }, { block: -1 }],
   ModelWaiting: [{ turn, step: 1, waited_ms: 10_000, left_ms: 290_000 }, { waited_ms: -1 }],
@@ -213,6 +217,7 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
     { version: "a".repeat(64), files: ["harness.md"], in_force: false, problems: ["p"] },
     { in_force: "yes" },
   ],
+  SkillRegistryChanged: [{ skills: ["release"] }, { skills: "release" }],
   Reprompted: [{ turn, step: 1, text: "go on", source: "a.md:1" }, { step: 0 }],
   ScriptLogged: [{ turn, call_id, source: "a.md:1", level: "warn", message: "m" }, { level: "loud" }],
   MetricsCounted: [{ turn, counters: { "audit.tool.pre": 2 } }, { counters: { a: "x" } }],
@@ -242,6 +247,8 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
   TokenExpiring: [{ token: `tok_${ULID}`, expires_at: "2026-01-01T00:00:00Z" }, { token: "secret" }],
   HookTimeout: [{ turn, hook: "h", event: "tool.pre", timeout_ms: 100 }, { timeout_ms: -1 }],
   HookError: [{ turn, hook: "h", event: "tool.pre", message: "m", exit_code: 1 }, { exit_code: 0.5 }],
+  ResourceUpdated: [{ turn, server: "n", uri: "n://1" }, { uri: 1 }],
+  MCPToolsChanged: [{ name: "n", tools: ["a"] }, { tools: [1] }],
   MCPServerDown: [{ name: "n", reason: "r", attempts: 3 }, { attempts: "3" }],
   SessionStarted: [
     { working_dir: "/w", root: "/v", profile: "p", model: "m", parent: `sess_${ULID}` },

@@ -1,5 +1,6 @@
 /** The vocabulary without its parsers: ids, reasons and types. `#protocol/schemas` adds the zod tables. */
 export { createAnswerCollector } from "./answer.ts";
+export { type BuiltInWord, builtInWords, deedOf, isBuiltIn } from "./built-in-words.ts";
 export {
   asCommand,
   type Command,
@@ -18,14 +19,17 @@ export {
 } from "./command-rows.ts";
 export type {
   ContentBlock,
+  ContextBlock,
   ImageBlock,
   InputBlock,
   Message,
+  TextBlock,
   ThinkingBlock,
   ToolOutputBlock,
   ToolResultBlock,
   ToolUseBlock,
 } from "./content.ts";
+export type { FormField } from "./decision-events.ts";
 export type { Event, EventOf } from "./envelope.ts";
 export type { CallOutcome, JudgedOn, Label, RedactionSummary, ToolClass, TurnOutcome, Usage } from "./event-fields.ts";
 export type { EventKind, EventPayload } from "./events.ts";
@@ -44,14 +48,16 @@ export {
   sessionInfoOf,
 } from "./session-info.ts";
 export {
+  type ArgsSchema,
   parseSlash,
+  type SlashArgs,
   type SlashCommand,
-  type SlashWord,
-  slashCommands,
+  slashArguments,
   slashUsage,
+  textArguments,
   typedWord,
-  wordOf,
 } from "./slash-commands.ts";
+export { completeSlash } from "./slash-completion.ts";
 export { SOCKET_PROTOCOL, socketProtocols, tokensInProtocols } from "./socket-token.ts";
 export { storeFailure } from "./store-failure.ts";
 export { streamEvents } from "./stream-events.ts";

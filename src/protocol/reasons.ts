@@ -194,6 +194,12 @@ export const reasons = {
     1,
     "MCP server '<name>' is down after <attempts> restart attempts. Its tools are in degraded state. /mcp:restart <name> to retry, or check $XDG_STATE_HOME/harness/log/.",
   ),
+  MCPLoginFailed: row(
+    502,
+    -32603,
+    1,
+    "The login at MCP server '<name>' failed: <detail>. Nothing was stored. Try again with: harness mcp login <name>",
+  ),
   PluginNotPinned: row(
     409,
     -32603,
@@ -204,9 +210,9 @@ export const reasons = {
     409,
     -32603,
     2,
-    "Plugin '<name>' was not loaded: <path> changed. Expected sha256 <expected> (<place>), found <actual>. Read the new file. To accept it, write sha256 = \"<actual>\" into [plugins.<name>]; to go on without it, remove that table.",
+    "Plugin '<name>' was not loaded: <path> changed. Expected sha256 <expected> (<place>), found <actual>. Read the new file. To accept it, write sha256 = \"<actual>\" into [plugins.<name>]; to continue without it, remove that table.",
   ),
-  PluginFailed: row(500, -32603, 2, "Plugin '<name>' failed: <detail>. Correct it, or take it out (<place>)."),
+  PluginFailed: row(500, -32603, 2, "Plugin '<name>' failed: <detail>. Correct it, or remove it (<place>)."),
   HookHashChanged: row(
     409,
     -32603,

@@ -99,6 +99,23 @@ export const sessionCommands = {
     rpc: "undo.redo",
     mcpTool: "harness.redo",
   }),
+  RunSlashCommand: row({
+    text: "Runs a slash command of the session. The reply says what the client does next.",
+    params: ({ z, session }) => ({
+      session,
+      namespace: z.string().max(100).describe("Empty for a word without one."),
+      name: z.string().min(1).max(200),
+      args: z
+        .record(z.string().max(100), z.string().max(100_000))
+        .optional()
+        .describe("By name, as args_schema of its row says."),
+    }),
+    reply: ({ slashOutcome }) => ({ result: slashOutcome }),
+    scope: "session",
+    feature: "slash_commands",
+    rpc: "slash_command.run",
+    mcpTool: "harness.run_slash_command",
+  }),
   CustomCommand: row({
     text: "Routed by namespace to the plugin that claimed it.",
     params: ({ z, session }) => ({

@@ -31,6 +31,9 @@ export const sessionEvents = {
       .describe("False: there are errors, or files that wait for an ack, so the last good version stays in effect."),
     problems: z.array(z.string()),
   }).describe("Files of the project changed. If in_force is true, they apply from this step on."),
+  SkillRegistryChanged: wire({ skills: z.array(z.string()).describe("The names of all skills, sorted.") }).describe(
+    "The skills or the slash commands of the project changed. A list of slash commands that a client keeps is out of date.",
+  ),
   SandboxStatus: wire({
     mode: z.enum(["auto", "required", "off"]),
     active: z.boolean().describe("Commands run in a sandbox of the operating system."),
@@ -71,10 +74,19 @@ export const sessionEvents = {
     expires_at: z.iso.datetime().describe("The end of the token."),
     confirm_by: z.iso.datetime().describe("The end of the code."),
   }).describe(
-    "A program requests a token, and a person has to confirm it. Sent to attached people who have all of its rights; not in the log.",
+    "A program is requesting a token, and a person has to confirm it. Sent to attached people who have all of its rights; not in the log.",
   ),
   MCPServerDown: wire({ name: z.string(), reason: z.string(), attempts: z.number().int() }).describe(
     "An MCP server exhausted its restarts.",
+  ),
+  ResourceUpdated: wire({ turn: turn.optional(), server: z.string(), uri: z.string() }).describe(
+    "A resource that the session has read from an MCP server changed since. The model reads a note about it at its next step.",
+  ),
+  MCPToolsChanged: wire({
+    name: z.string(),
+    tools: z.array(z.string()).describe("At most 50 names."),
+  }).describe(
+    "Tools of an MCP server are new or differ from what was approved. They are not offered until somebody approves them (`harness mcp approve NAME`).",
   ),
   CustomEvent: wire({ namespace: z.string(), kind: z.string(), payload: z.unknown() }).describe("A plugin's event."),
 } as const;

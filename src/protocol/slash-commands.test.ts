@@ -1,5 +1,16 @@
 import { expect, test } from "vitest";
-import { parseSlash, slashCommands, slashUsage } from "./slash-commands.ts";
+import { builtInWords, deedOf } from "./built-in-words.ts";
+import { ReasonError } from "./reasons.ts";
+import { parseSlash, slashArguments, slashUsage, typedWord } from "./slash-commands.ts";
+
+const call = `call_${"0".repeat(26)}`;
+const turn = `turn_${"0".repeat(26)}`;
+
+/** The word, the arguments and what is to be done, or the problem. */
+function read(line: string) {
+  const found = parseSlash(line, builtInWords);
+  return "problem" in found ? found : { word: typedWord(found.command), args: found.args };
+}
 
 test.each([
   ["/model a:b", { word: "model", args: { model: "a:b" } }],
@@ -9,8 +20,8 @@ test.each([
   ["/undo  turn_1 ", { word: "undo", args: { target: "turn_1" } }],
   ["/steer look at\nboth files", { word: "steer", args: { text: "look at\nboth files" } }],
   ["/sessions:list", { word: "sessions:list", args: {} }],
-])("%j is read by the table", (line, read) => {
-  expect(parseSlash(line)).toEqual(read);
+])("%j is read by the table", (line, expected) => {
+  expect(read(line)).toEqual(expected);
 });
 
 test.each([
@@ -20,12 +31,42 @@ test.each([
   ["/rules forget X", "Usage: /rules [revoke|keep] [RULE]"],
   ["/cancel it", "Usage: /cancel"],
 ])("%j is refused with the way out", (line, problem) => {
-  expect(parseSlash(line)).toEqual({ problem, isKnown: problem.startsWith("Usage") });
+  expect(read(line)).toEqual({ problem, isKnown: problem.startsWith("Usage") });
 });
 
 test("every word is read as itself", () => {
-  for (const command of slashCommands) {
+  for (const command of builtInWords) {
     const args = command.args_schema.required.map((name) => name);
-    expect(parseSlash([slashUsage(command).split(" ")[0], ...args].join(" "))).not.toHaveProperty("problem");
+    expect(parseSlash([slashUsage(command).split(" ")[0], ...args].join(" "), builtInWords)).toHaveProperty("command");
   }
 });
+
+test.each([
+  ["help", {}, { by: "client" }],
+  ["sessions:list", {}, { by: "engine" }],
+  ["model", { model: "a:b" }, { by: "command", command: { kind: "SetModel", model: "a:b" } }],
+  ["steer", { text: "x" }, { by: "command", command: { kind: "SteerTurn", content: [{ type: "text", text: "x" }] } }],
+  ["rules", {}, { by: "engine" }],
+  ["rules", { change: "keep", rule: "Bash" }, { by: "command", command: { kind: "PromoteRule", rule: "Bash" } }],
+  ["undo", {}, { by: "command", command: { kind: "UndoTurn" } }],
+  ["undo", { target: call }, { by: "command", command: { kind: "UndoCall", call_id: call } }],
+  ["redo", { target: turn }, { by: "command", command: { kind: "Redo", turn } }],
+  ["skills:review", {}, { by: "engine" }],
+] as const)("/%s %j is carried out by whoever can", (word, args, deed) => {
+  const [namespace = "", name = ""] = word.includes(":") ? word.split(":") : ["", word];
+  expect(deedOf({ namespace, name }, args)).toEqual(deed);
+});
+
+test("arguments that fit the schema and make no sense are refused", () => {
+  expect(() => deedOf({ namespace: "", name: "undo" }, { target: "it" })).toThrow("neither a call");
+  expect(() => deedOf({ namespace: "", name: "rules" }, { change: "keep" })).toThrow("Name a rule");
+});
+
+test.each([[undefined], ["x"], [{}], [{ model: 7 }], [{ model: "a:b", more: "x" }]])(
+  "%j are not arguments of /model",
+  (given) => {
+    const model = builtInWords.find(({ name }) => name === "model");
+    if (model === undefined) throw new Error("there is no /model");
+    expect(() => slashArguments(model, given)).toThrow(ReasonError);
+  },
+);

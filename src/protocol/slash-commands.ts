@@ -1,10 +1,11 @@
 /**
- * What a person can type in a conversation, once for every face: the rows of `GET /v1/slash-commands`, and how a line is read by
- * them. What a word does is up to the face; most are commands of the protocol.
+ * What a person can type in a conversation, once for every face: the shape of a row of `GET /v1/slash-commands`, and how a line is
+ * read by a list of rows. Pure: it knows neither where rows come from nor what they do.
  */
+import { ReasonError } from "./reasons.ts";
 
 export interface SlashCommand {
-  /** Empty for what ships with the program; `sessions` in `/sessions:list`. */
+  /** Empty for a word that ships with the program; `sessions` in `/sessions:list`. */
   readonly namespace: string;
   readonly name: string;
   readonly description: string;
@@ -19,53 +20,17 @@ export interface ArgsSchema {
   readonly additionalProperties: false;
 }
 
-const text = { type: "string" } as const;
-
-export const slashCommands = [
-  row("model", "use another model from the next step on", { model: text }, ["model"]),
-  row("rules", "show the permission rules; remove or save one that an answer added", {
-    change: { type: "string", enum: ["revoke", "keep"] },
-    rule: text,
-  }),
-  row("undo", "revert what the last turn, or the named call or turn, changed in the folder", { target: text }),
-  row("redo", "apply again what was undone last", { target: text }),
-  row("queue", "send this input when the running turn has ended", { text }, ["text"]),
-  row("steer", "send a message to the running turn; the model reads it at its next step", { text }, ["text"]),
-  row("cancel", "cancel the running turn (also Ctrl-C)"),
-  row("sessions:list", "list the sessions of the daemon"),
-  row("sessions:resume", "switch to another session", { session: text }, ["session"]),
-  row("health", "show the state of each subsystem: log, redaction, keys, sandbox"),
-  row("help", "this list"),
-  row("quit", "leave (also Ctrl-D, or Ctrl-C twice)"),
-] as const satisfies readonly SlashCommand[];
-
-/** As it is typed, without the slash: `model`, `sessions:list`. */
-export type SlashWord =
-  | "model"
-  | "rules"
-  | "undo"
-  | "redo"
-  | "queue"
-  | "steer"
-  | "cancel"
-  | "health"
-  | "help"
-  | "quit"
-  | "sessions:list"
-  | "sessions:resume";
+export type SlashArgs = Readonly<Record<string, string>>;
 
 export type SlashLine =
-  | { readonly word: SlashWord; readonly args: Readonly<Record<string, string>> }
-  /** A word of a plugin: CustomCommand carries it to the plugin. */
-  | { readonly added: SlashCommand; readonly args: Readonly<Record<string, string>> }
+  | { readonly command: SlashCommand; readonly args: SlashArgs }
   /** No such word, or arguments that do not fit one that is known. */
   | { readonly problem: string; readonly isKnown: boolean };
 
-/** Reads a line that begins with a slash. `added` are words of plugins; none of them hides a word of the program. */
-export function parseSlash(line: string, added: readonly SlashCommand[] = []): SlashLine {
+/** Reads a line that begins with a slash. Of two rows with the same word the first one counts. */
+export function parseSlash(line: string, rows: readonly SlashCommand[]): SlashLine {
   const [, word = "", rest = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? [];
-  const own = slashCommands.find((one) => wordOf(one) === word);
-  const command = own ?? added.find((one) => typedWord(one) === word);
+  const command = rows.find((one) => typedWord(one) === word);
   if (command === undefined) return { problem: `Unknown command: /${word}`, isKnown: false };
   const misused = { problem: `Usage: ${slashUsage(command)}`, isKnown: true };
   const names = Object.entries(command.args_schema.properties);
@@ -80,8 +45,23 @@ export function parseSlash(line: string, added: readonly SlashCommand[] = []): S
     left = left.slice(value.length).trim();
   }
   const isMissing = command.args_schema.required.some((name) => args[name] === undefined);
-  if (left !== "" || isMissing) return misused;
-  return own === undefined ? { added: command, args } : { word: wordOf(own), args };
+  return left !== "" || isMissing ? misused : { command, args };
+}
+
+/** Arguments of a sender that need not have read the schema. Throws InvalidCommand with the usage. */
+export function slashArguments(command: SlashCommand, given: unknown): SlashArgs {
+  const { properties, required } = command.args_schema;
+  const entries = typeof given === "object" && given !== null ? Object.entries(given) : undefined;
+  const isFit = entries?.every(([name, value]) => {
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    return property !== undefined && typeof value === "string" && (property.enum?.includes(value) ?? true);
+  });
+  const isWhole = required.every((name) => entries?.some(([key]) => key === name));
+  if (entries === undefined || isFit !== true || !isWhole) {
+    throw new ReasonError("InvalidCommand", { detail: `Usage: ${slashUsage(command)}` });
+  }
+  // Each value was found to be text.
+  return Object.fromEntries(entries) as Record<string, string>;
 }
 
 /** `/rules [revoke|keep] [RULE]` */
@@ -94,27 +74,18 @@ export function slashUsage(command: SlashCommand): string {
   return [`/${typedWord(command)}`, ...args].join(" ");
 }
 
-/** Of a row of the table above. */
-export function wordOf(command: (typeof slashCommands)[number]): SlashWord {
-  return typedWord(command) as SlashWord; // the words of the table and no others
-}
-
-/** Without the slash. */
-export function typedWord({ namespace, name }: SlashCommand): string {
+/** Without the slash: `model`, `sessions:list`. */
+export function typedWord({ namespace, name }: Pick<SlashCommand, "namespace" | "name">): string {
   return namespace === "" ? name : `${namespace}:${name}`;
 }
 
-function row(
-  word: SlashWord,
-  description: string,
-  properties: ArgsSchema["properties"] = {},
-  required: readonly string[] = [],
-): SlashCommand {
-  const [namespace = "", name = ""] = word.includes(":") ? word.split(":") : ["", word];
+/** Arguments that are all text, in the order in which they are typed; a `!` at the end marks one that is required. */
+export function textArguments(...names: readonly string[]): ArgsSchema {
+  const bare = names.map((name) => name.replace(/!$/, ""));
   return {
-    namespace,
-    name,
-    description,
-    args_schema: { type: "object", properties, required, additionalProperties: false },
+    type: "object",
+    properties: Object.fromEntries(bare.map((name) => [name, { type: "string" }])),
+    required: bare.filter((_, index) => names[index]?.endsWith("!")),
+    additionalProperties: false,
   };
 }

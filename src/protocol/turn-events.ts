@@ -55,6 +55,15 @@ export const turnEvents = {
   TurnSteered: wire({ turn, step, content: z.array(inputBlock), by: idSchema(ClientId) }).describe(
     "Somebody sent a message to the running turn during this step; the model reads it at the next one. Feature: steer_turn.",
   ),
+  ContextAdded: wire({
+    turn: turn.optional().describe("Absent outside a turn: the next turn reads it."),
+    origin: z.enum(["hook", "file", "command"]),
+    what: z.string().describe("The hook with its source, the path, or the command."),
+    content: z.array(inputBlock),
+    by: idSchema(ClientId).optional().describe("The client that named the file or the command."),
+  }).describe(
+    "Content from outside joined the conversation: the context of a hook, a file that an input mentions, or the output of a person's own command. The model reads it as untrusted data.",
+  ),
   TextDelta: wire({ turn, step, block, text: z.string() }).describe("The model wrote text."),
   ThinkingDelta: wire({
     turn,

@@ -136,9 +136,9 @@ function credentialFor(
   });
   if (found !== undefined || (variables.length === 0 && name === undefined)) return found;
   throw new ReasonError("MissingCredential", {
-    provider: vendor.name,
-    variable: name === undefined ? `set ${variables.join(" or ")}` : `no credential '${name}' is stored`,
-    remedy: ports.credentials.howToBring(vendor.name),
+    provider: name === undefined ? vendor.name : `${vendor.name}/${name}`,
+    variable: name === undefined ? `set ${variables.join(" or ")}` : "name another stored credential",
+    remedy: ports.credentials.howToBring(name === undefined ? vendor.name : `${vendor.name} ${name}`),
   });
 }
 

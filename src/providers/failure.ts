@@ -156,7 +156,7 @@ function unavailable(peer: Peer, what: string, detail: string, waitMs: number | 
 }
 
 function overflow(peer: Peer, detail: string): Failure {
-  const message = `The request is larger than the model of ${peer.name} takes: ${detail}`;
+  const message = `The request is larger than the model of ${peer.name} accepts: ${detail}`;
   return { type: "failed", reason: "ContextOverflow", message, retryable: false };
 }
 

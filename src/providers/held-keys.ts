@@ -9,8 +9,21 @@ import type { CredentialPort } from "#engine";
 export function createHeldKeys(env: Readonly<Record<string, string | undefined>>): CredentialPort {
   const keyIn = (variable: string): string | undefined => env[variable]?.trim() || undefined;
   const schemes = new Map<string, { readonly variable: string; readonly auth: "x-api-key" | "bearer" }>();
+  const remotes = new Map<string, Readonly<Record<string, string>>>();
   const secrets = createKnownSecrets();
   return {
+    reach({ name, url, headers }) {
+      const missing = Object.values(headers).find(({ variable }) => keyIn(variable) === undefined);
+      if (missing !== undefined) return { missing: missing.variable };
+      const id = `mcp ${name} ${url}`;
+      const sent = Object.entries(headers).map(([header, { variable, prefix }]) => {
+        const value = keyIn(variable) ?? "";
+        secrets.add(fingerprintSecret(Buffer.from(value)));
+        return [header, `${prefix}${value}`];
+      });
+      remotes.set(id, Object.fromEntries(sent));
+      return { id, source: `the MCP server ${name}`, hosts: [new URL(url).origin] };
+    },
     holds: ({ variables }) => variables.some((name) => keyIn(name) !== undefined),
     find({ variables, name, auth, hosts }) {
       const variable = name === undefined ? variables.find((one) => keyIn(one) !== undefined) : undefined;
@@ -22,6 +35,8 @@ export function createHeldKeys(env: Readonly<Record<string, string | undefined>>
     },
     howToBring: () => "pass it as apiKey",
     async route({ id, source, hosts }, url) {
+      const remote = isBoundTo(hosts, url) ? remotes.get(id) : undefined;
+      if (remote !== undefined) return { type: "held", headers: remote, secret: new Uint8Array(0) };
       const { variable = "", auth } = schemes.get(id) ?? {};
       const key = keyIn(variable);
       if (key === undefined || !isBoundTo(hosts, url)) {

@@ -32,7 +32,7 @@ export function helperProblem(request: HttpRequest, headers: IncomingHttpHeaders
       });
     case "AuthHeaderGiven":
       return failed("ConfigInvalid", false, {
-        detail: `the headers configured for ${request.peer} say who asks; the key already does. Take them out`,
+        detail: `the headers configured for ${request.peer} contain authentication, which the key already provides. Remove them`,
       });
     default:
       return failed("CredentialHelperFailed", false, { detail: `it refused: ${String(headers[HELPER_REFUSED])}` });

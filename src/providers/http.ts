@@ -44,6 +44,8 @@ export interface HttpRequest {
   readonly method: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Called when all of it has left this process. */
+  readonly onSent?: () => void;
   /** The key to send it with; absent for a server that needs none. */
   readonly credential?: CredentialRef;
   readonly signal: AbortSignal;
@@ -129,7 +131,7 @@ async function routeOf(
 ): Promise<CredentialRoute | undefined> {
   if (credential === undefined || signal.aborted) return undefined;
   if (credentials !== undefined) return credentials.route(credential, url);
-  const values = { detail: "this program was put together without one" };
+  const values = { detail: "this program was assembled without one" };
   return { type: "refused", reason: "CredentialHelperFailed", message: reasonText("CredentialHelperFailed", values) };
 }
 
@@ -256,6 +258,7 @@ function exchange(
       return settle(unsendable(request, error));
     }
     outgoing.on("error", onError);
+    if (request.onSent !== undefined) outgoing.once("finish", request.onSent);
     outgoing.end(request.body);
 
     const limitMs = (): number => {

@@ -57,7 +57,7 @@ export async function chooseModel(options: ModelChoiceOptions): Promise<ModelCho
   for (const name of own.keys()) {
     if (name === SCRIPTED || findVendor(name) !== undefined) {
       throw new ReasonError("ConfigInvalid", {
-        detail: `a plugin's provider may not be called '${name}': that one is built in`,
+        detail: `a plugin's provider cannot be called '${name}': a built-in provider has that name`,
       });
     }
   }

@@ -104,7 +104,7 @@ describe("withRateLimit", () => {
     expect((await callModel(limited, request)).outcome).toEqual({
       type: "failed",
       reason: "RateLimited",
-      message: "Too many calls wait for the configured rate limit.",
+      message: "Too many calls are waiting for the configured rate limit.",
       retryable: false,
     });
     await clock.advance(60_000);

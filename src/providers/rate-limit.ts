@@ -85,7 +85,7 @@ export function withRateLimit(provider: Provider, limiters: readonly RateLimiter
       });
       if (passed === "cancelled") return isUsedUp(call) ? noTurn() : failure("Cancelled", false);
       if (passed === "full") {
-        const message = "Too many calls wait for the configured rate limit.";
+        const message = "Too many calls are waiting for the configured rate limit.";
         return { type: "failed", reason: "RateLimited", message, retryable: false };
       }
     }
@@ -105,7 +105,7 @@ function isUsedUp({ budget }: ModelCall): boolean {
 
 function noTurn(): Failure {
   const message =
-    "The configured rate limit left no room for this call within the time of the step (rate_limits, timeouts.step_s).";
+    "The configured rate limit did not allow this call within the time limit of the step (rate_limits, timeouts.step_s).";
   return { type: "failed", reason: "RateLimited", message, retryable: false };
 }
 

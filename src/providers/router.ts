@@ -78,7 +78,7 @@ function listedModel(models: readonly ModelConfig[], text: string): string | und
   if (exact !== undefined) return exact.model;
   const named = models.filter(({ model }) => model.slice(model.indexOf(":") + 1) === text);
   if (named.length > 1) {
-    const detail = `'${text}' is more than one model: ${named.map(({ model }) => model).join(", ")}.`;
+    const detail = `'${text}' matches more than one model: ${named.map(({ model }) => model).join(", ")}.`;
     throw new ReasonError("UnknownModel", { detail });
   }
   return named[0]?.model;

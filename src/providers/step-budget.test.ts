@@ -53,7 +53,7 @@ describe("the budget of a step", () => {
       type: "failed",
       reason: "ProviderTimeout",
       message:
-        "vendor:model did not answer in time: no whole answer within 300 s, all attempts and waits together (timeouts.step_s). Try again later, or choose another model.",
+        "vendor:model did not answer in time: no complete answer within 300 s, all attempts and waits together (timeouts.step_s). Try again later, or choose another model.",
       retryable: false,
     });
   });

@@ -31,7 +31,7 @@ const ADVICE: Partial<Readonly<Record<Reason, string>>> = {
   UnknownFinishReason: LATER,
   ProviderUnreachable: "Check the network, the proxy variables and base_url of the model.",
   ProviderGarbled: "Check base_url and family of the model, or choose another model.",
-  ContentFiltered: "Say it in other words, or choose another model.",
+  ContentFiltered: "Rephrase the request, or choose another model.",
 };
 
 /** Around everything else: the one place that knows how long the step has taken. */
@@ -78,7 +78,7 @@ export function withStepBudget(
     if (!isLate) return outcome.type === "done" ? outcome : advised(outcome);
     const late = failure("ProviderTimeout", false, {
       provider: call.request.model,
-      detail: `no whole answer within ${inSeconds(stepMs)}, all attempts and waits together (timeouts.step_s)`,
+      detail: `no complete answer within ${inSeconds(stepMs)}, all attempts and waits together (timeouts.step_s)`,
     });
     const message = lastFailure === undefined ? late.message : `${late.message} Before that: ${lastFailure}`;
     const usage = outcome === "late" || outcome.usage === undefined ? {} : { usage: outcome.usage };

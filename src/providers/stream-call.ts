@@ -42,6 +42,8 @@ export interface StreamCall {
   readonly reader: StreamReader;
   /** Called when a piece of the answer has come. */
   readonly onProgress?: () => void;
+  /** Called when the request has left this process. */
+  readonly onSent?: () => void;
   readonly trace?: WireTrace;
 }
 
@@ -111,7 +113,7 @@ export async function streamCall(call: StreamCall, ports: { http: HttpClient; cl
       method: "POST",
       headers: { "content-type": "application/json", accept: "text/event-stream", ...call.headers },
       body,
-      ...defined({ credential: call.credential }),
+      ...defined({ credential: call.credential, onSent: call.onSent }),
       signal: call.signal,
       ...call.limits,
     },

@@ -44,8 +44,8 @@ export function createWireProvider(
     const keyed = credential === undefined ? {} : { credential };
     const traced = call.trace === undefined ? {} : { trace: call.trace };
     const { signal, budget } = call;
-    const timed = budget === undefined ? {} : { onProgress: budget.progressed };
-    return streamCall({ peer, url, headers, ...keyed, body, signal, limits, reader, ...traced, ...timed }, ports);
+    const watched = defined({ onProgress: budget?.progressed, onSent: call.onSent });
+    return streamCall({ peer, url, headers, ...keyed, body, signal, limits, reader, ...traced, ...watched }, ports);
   };
 
   const chat = async (call: ModelCall): Promise<ModelOutcome> => {

@@ -29,7 +29,7 @@ export interface Makeup {
   readonly entropy: number;
 }
 
-/** Counts of up to {@link JUDGED_CHARS} in one number: small letters, capitals, digits, marks of code. */
+/** Counts of up to {@link JUDGED_CHARS} in one number: lowercase letters, capitals, digits, marks of code. */
 const SORT_BITS = 7;
 const SORT_MASK = 2 ** SORT_BITS - 1;
 const SORTS = Int32Array.from({ length: 129 }, (_, code) => {

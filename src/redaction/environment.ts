@@ -29,14 +29,29 @@ export interface ServerVariables {
   readonly kind: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly envVars?: readonly string[];
+  /** Of a server on the network: headers as they are, those in variables, and the variable of its bearer token. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly envHeaders?: Readonly<Record<string, string>>;
+  readonly bearerVariable?: string;
 }
 
 /** Somebody handed these over on purpose, and mostly they are logins: all but short values, paths, addresses, words and numbers. */
 export function literalsOfServer(
-  { env = {}, envVars = [] }: Omit<ServerVariables, "kind">,
+  { env = {}, envVars = [], headers = {}, envHeaders = {}, bearerVariable }: Omit<ServerVariables, "kind">,
   own: Readonly<Record<string, string | undefined>>,
 ): LiteralSecret[] {
-  const given = { ...Object.fromEntries(envVars.map((name) => [name, own[name]])), ...env };
+  const variables = [
+    ...envVars,
+    ...Object.values(envHeaders),
+    ...(bearerVariable === undefined ? [] : [bearerVariable]),
+  ];
+  // `Bearer SECRET`: the secret stands alone elsewhere.
+  const sent = Object.entries(headers).map(([name, value]) => [name, value.replace(/^(?:Bearer|Basic|Token) /i, "")]);
+  const given: Record<string, string | undefined> = {
+    ...Object.fromEntries(variables.map((name) => [name, own[name]])),
+    ...Object.fromEntries(sent),
+    ...env,
+  };
   const likely = Object.entries(given).filter(
     ([, value = ""]) => value.length >= MIN_SERVER_SECRET_CHARS && !PLAIN_VALUE.test(value),
   );

@@ -11,6 +11,7 @@ export interface RedactorSources {
     readonly models: readonly { readonly apiKeyEnv?: string }[];
     /** What an MCP server gets, it can print. */
     readonly mcpServers: readonly { readonly connection: ServerVariables }[];
+    readonly agentServers?: Readonly<Record<string, RedactorSources["settings"]["mcpServers"]>>;
   };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
@@ -19,11 +20,12 @@ export interface RedactorSources {
 /** Rejects with RedactionFailed. */
 export async function loadRedactor({ settings, env, clock }: RedactorSources): Promise<Redactor> {
   const { patterns, disabledKinds } = settings.redaction;
+  const servers = [...settings.mcpServers, ...Object.values(settings.agentServers ?? {}).flat()];
   const keyVariables = settings.models.flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
   return createRedactor({
     literals: [
       ...literalsFromEnvironment(env, keyVariables),
-      ...settings.mcpServers.flatMap(({ connection }) => literalsOfServer(connection, env)),
+      ...servers.flatMap(({ connection }) => literalsOfServer(connection, env)),
     ],
     policy: { disabledKinds },
     ...(patterns.length === 0 ? {} : { userPatterns: await compileUserPatterns(patterns, clock) }),

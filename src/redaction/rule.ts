@@ -25,7 +25,7 @@ export interface TokenRow extends RowBase {
   readonly keeps?: number;
   /** Least entropy, in bits for each character, of what follows the first plain text. */
   readonly entropy?: number;
-  /** `mixed`: small letters, capitals and digits, because names in code begin like it. */
+  /** `mixed`: lowercase letters, capitals and digits, because names in code begin like it. */
   readonly check?: "basic-auth" | "digit" | "mixed" | "after-digit";
   /** It is known by the word before it; what knows the token itself names it. */
   readonly byPlace?: true;

@@ -25,7 +25,15 @@ import {
 import { isExecutable } from "./probe.ts";
 import { submodulesOf } from "./repositories.ts";
 import { READER_LIMITS, WORKSPACE_LIMITS } from "./resource-limits.ts";
-import type { CommandLine, HiddenPath, Sandbox, SandboxNetwork, SandboxPolicy, WrappedCommand } from "./sandbox.ts";
+import type {
+  CommandLine,
+  HiddenPath,
+  Mount,
+  Sandbox,
+  SandboxNetwork,
+  SandboxPolicy,
+  WrappedCommand,
+} from "./sandbox.ts";
 import type { SessionGround } from "./session-ground.ts";
 import type { SessionNetwork } from "./session-network.ts";
 import { setInside } from "./steering-variables.ts";
@@ -47,6 +55,8 @@ export interface ServerPlace {
   readonly paths: readonly string[];
   /** Folder of the program in which packages of servers are installed; real. */
   readonly packages: string;
+  /** Files of its program that it sees as somebody approved them, whatever lies there now. */
+  readonly files?: readonly Mount[];
 }
 
 export interface ConfinedRunOptions {
@@ -256,6 +266,7 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
         network: kindOf(network),
         unixSockets: false,
         state: place.state,
+        files: place.files ?? [],
       });
       if (typeof policy === "string") throw notConfined(policy);
       const { command, env } = setInside({ file: programFile(spec, root, ground.path), args: spec.args }, spec.env);

@@ -87,9 +87,10 @@ const SERVER_HOME = "/run/harness/home";
 
 /** What an MCP server is held to that may not change the workspace: it sees what a reader sees. */
 export function planServer(
-  options: ReaderOptions & Pick<WorkspaceOptions, "network" | "unixSockets"> & { readonly state: string },
+  options: ReaderOptions &
+    Pick<WorkspaceOptions, "network" | "unixSockets"> & { readonly state: string; readonly files: readonly Mount[] },
 ): SandboxPolicy | string {
-  const { network, unixSockets, state } = options;
+  const { network, unixSockets, state, files } = options;
   const policy = planReader(options);
   if (typeof policy === "string") return policy;
   return {
@@ -97,6 +98,7 @@ export function planServer(
     network,
     unixSockets,
     limits: WORKSPACE_LIMITS,
+    placed: [...policy.placed, ...files],
     scratch: [...policy.scratch, { path: SERVER_HOME, from: state }],
     env: { ...policy.env, HOME: SERVER_HOME },
   };

@@ -5,7 +5,7 @@
 import { lstatSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { type Clock, once } from "#base";
-import { childEnvironment, homeFolders, realPath } from "#world";
+import { childEnvironment, homeFolders, realPath, realPathIfThere } from "#world";
 import { settingsCopies, toolchainMounts } from "./home-view.ts";
 import { createPlaceholderIgnore, type PlaceholderIgnore } from "./placeholder-ignore.ts";
 import type { PolicyOptions } from "./policy.ts";
@@ -85,6 +85,12 @@ export function createSessionGround(
   // Looked at once: where they are mounted is fixed from the first command on.
   const toolchains = once(() => toolchainMounts(home, path));
   const around = once(() => repositoriesAround(root, homes));
+  // The home of a command is mounted over what the system shows; these come after it.
+  const inHome = once(() =>
+    readOnlyPaths.filter(
+      (path) => homes.some((folder) => isInside(folder, path)) && realPathIfThere(path) !== undefined,
+    ),
+  );
   const surveyAround = once(() => {
     const outer = around().find((folder) => isInside(folder, root));
     return outer === undefined ? undefined : surveyWorkspace(outer, isSecret, root);
@@ -119,7 +125,7 @@ export function createSessionGround(
       home,
       system: system(),
       toolchains: toolchains(),
-      around: around(),
+      around: [...around(), ...inHome()],
       ownPaths,
       deniedPrograms: deniedPrograms.flatMap(programPaths),
       emptyFile: folder().emptyFile,

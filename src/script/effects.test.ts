@@ -341,7 +341,7 @@ describe("http", () => {
       "POST body",
     ]);
     await expect(evaluate("http.post(args['u'], 'body')", to(307, `http://other.test:${port}/`))).rejects.toThrow(
-      /wants the body sent to another host/,
+      /redirects a request with a body to another host/,
     );
   });
 

@@ -5,7 +5,7 @@ import type { Hook, HookCall, HookDecision } from "#engine";
 import { SessionId } from "#protocol";
 import { NeedsEffect } from "./builtins/table.ts";
 import { type HookNames, hookOf } from "./hook-script.ts";
-import { noFiles, noWeb } from "./no-ports.ts";
+import { noFiles, noProcesses, noWeb } from "./no-ports.ts";
 import { createRunStates } from "./run-state.ts";
 import type { ScriptServices } from "./services.ts";
 
@@ -37,7 +37,7 @@ function outcomeOf(hook: Hook, { payload }: PolicyExample): Outcome {
     signal: new AbortController().signal,
     event: hook.event,
     payload,
-    ports: { files: noFiles, web: noWeb },
+    ports: { files: noFiles, web: noWeb, processes: noProcesses },
     annotate: () => undefined,
   };
   try {

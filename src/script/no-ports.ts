@@ -8,6 +8,8 @@ function refused(): Promise<never> {
 
 export const noWeb: WebPort = { get: refused, post: refused };
 
+export const noProcesses: HookPorts["processes"] = { run: refused };
+
 export const noFiles: HookPorts["files"] = {
   root: "/",
   locate: refused,

@@ -23,6 +23,7 @@ import {
   createTimeLimit,
   createValidation,
   type NetworkJudgement,
+  namedPaths,
   type Permission,
 } from "#governance";
 import { createMemoization } from "#tools";
@@ -76,6 +77,7 @@ export function toolChain(parts: SessionEngineParts, { permission, budgets, hook
     // What a hook has changed is validated again.
     ...(hooks === undefined ? [] : [createPreHooks(hooks, () => labels.held()), validation]),
     permission.middleware,
+    ...(place.runtime === undefined ? [] : [touching(place.runtime.live.touch)]),
     // What a hook has added is redacted again.
     ...(hooks === undefined ? [] : [redaction, createPostHooks(hooks), createOutputLimit()]),
     createMemoization(isShared),
@@ -86,6 +88,14 @@ export function toolChain(parts: SessionEngineParts, { permission, budgets, hook
     createTimeLimit(clock),
     createGate({ ports, clock, policyVersion: version, judgeEffect, isJudgedWhole, onNetwork: networkRecord(bus) }),
   ];
+}
+
+/** Context files of the folders that a call works in are read before the next step. */
+function touching(touch: (path: string) => void): ToolMiddleware {
+  return (call, next) => {
+    for (const path of namedPaths(call.tool.name, call.args)) touch(path);
+    return next(call);
+  };
 }
 
 /** Each host that a call wanted to reach, on the record and on the call itself. */

@@ -18,7 +18,7 @@ export function liveSession({
   readonly models: ModelChoice;
   readonly plan: { active: boolean };
   readonly context: RunContext;
-}): Omit<LiveSession, "begin" | "release" | "finish" | "restore" | keyof RuleCommands> {
+}): Omit<LiveSession, "slash" | "begin" | "release" | "finish" | "restore" | keyof RuleCommands> {
   const inOrder = createSerial();
   return {
     engine,
@@ -62,7 +62,7 @@ export function ruleCommands(
       await bus.publish("RuleChanged", { rule: text, change: "revoked", by });
     },
     async promoteRule(text, by: ClientId) {
-      if (keepRule === undefined) throw new ReasonError("NotAllowed", { detail: "Rules cannot be kept here." });
+      if (keepRule === undefined) throw new ReasonError("NotAllowed", { detail: "Rules cannot be saved here." });
       const source = await keepRule(find(text));
       await bus.publish("RuleChanged", { rule: text, change: "promoted", by, source });
     },

@@ -50,7 +50,7 @@ export function createDelegating(parts: DelegatingParts): Delegating {
 
   async function open(spec: DelegateSpec): Promise<Delegate> {
     const originator = state.running?.originator;
-    if (originator === undefined) throw new Error("outside a turn nothing can be delegated");
+    if (originator === undefined) throw new Error("tasks can be delegated only during a turn");
     const inheritedPolicies = policiesOf(birth).map(denials);
     const child: Birth = { spec, parent: core.id, place, inheritedHooks: own, inheritedPolicies };
     const adopted = await parts.adopt((approver) => parts.openChild(child, spec.model ?? state.model, approver));

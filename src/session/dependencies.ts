@@ -3,8 +3,10 @@ import type { PermissionRule, Project, ProjectLoader, Settings } from "#artifact
 import type { Clock, EffectPorts, FilePort } from "#base";
 import type { Control, RestoreCommand } from "#control";
 import type {
+  BuiltInRuns,
   CallTrace,
   CheckToken,
+  CredentialPort,
   CustomHandler,
   EventBus,
   Hook,
@@ -13,18 +15,19 @@ import type {
   Redaction,
   RequestMiddleware,
   SessionStore,
+  SlashSource,
   Subscriber,
   ToolMiddleware,
   ToolSource,
 } from "#engine";
 import type { Rule } from "#governance";
-import type { ClientId, CommandOf, IdMint, ReasonError, SessionId, SlashCommand } from "#protocol";
+import type { ClientId, CommandOf, IdMint, ReasonError, SessionId } from "#protocol";
 import type { ModelChoice } from "#providers";
-import type { UndoReport } from "#undo";
+import type { SessionChanges, UndoReport } from "#undo";
 import type { ScratchFolders } from "#world";
 import type { AskForAck } from "./live-project.ts";
+import type { ProgramServers } from "./program-servers.ts";
 import type { SandboxPlace, SessionSandbox } from "./sandbox.ts";
-import type { SessionServers } from "./servers.ts";
 import type { ProgramTape } from "./tape.ts";
 
 export interface SessionDependencies {
@@ -66,10 +69,19 @@ export interface SessionDependencies {
   /** Resolves when the redaction knows every key that was found so far; to why not, when it cannot. */
   readonly secretsTold: () => Promise<ReasonError | undefined>;
   readonly tape: ProgramTape;
-  /** The MCP servers of the sessions that are open. */
-  readonly openServers: Set<Pick<SessionServers, "states">>;
+  /** For MCP servers on the network. */
+  readonly credentials: Pick<CredentialPort, "reach" | "route">;
+  /** What its sessions share of their MCP servers. */
+  readonly programServers: ProgramServers;
   /** What MCP servers print and do goes to the operation log. */
   readonly serverLog: (level: "debug" | "info" | "warn" | "error", text: string) => void;
+  /** Slash commands of every session; a session adds its own. */
+  readonly slash: {
+    readonly sources: readonly SlashSource[];
+    readonly builtIns: BuiltInRuns;
+    /** By name, what each alias of the user stands for. */
+    readonly aliases: ReadonlyMap<string, string>;
+  };
   /** Makes the session of a delegate known to clients. */
   readonly adopt: Control["adopt"];
 }
@@ -104,7 +116,7 @@ export interface Extensions {
   readonly rules: PermissionRule[];
   readonly hooks: Hook[];
   readonly customHandlers: ReadonlyMap<string, CustomHandler>;
-  readonly slashCommands: readonly SlashCommand[];
+  readonly slash: SlashSource;
   /** By the name of the wire. */
   readonly transports: Map<string, AddedTransport>;
   store: SessionStore | undefined;
@@ -120,4 +132,6 @@ export interface Undo {
   readonly recorder: (files: FilePort) => ToolMiddleware;
   /** Publishes what was done on the bus of the session. */
   restore(bus: EventBus, root: string, command: RestoreCommand, by: ClientId): Promise<UndoReport>;
+  /** What calls of a session have changed in its folder so far. */
+  changes(root: string, session: SessionId): Promise<SessionChanges>;
 }

@@ -1,6 +1,7 @@
 /** The engine of one session, put together around its core: its chains, its budgets, and how it delegates. */
 import { rootTools, tighterBudgets } from "#artifacts";
 import { defined } from "#base";
+import type { BasePrompt } from "#context";
 import {
   type Approver,
   createSession,
@@ -10,6 +11,7 @@ import {
   type Provider,
   type Reopened,
   type SessionCore,
+  type SessionParts,
   type Tool,
   type ToolSource,
   traceProvider,
@@ -21,6 +23,7 @@ import { createDelegating, type Delegating, type DelegatingParts } from "./deleg
 import type { SessionDependencies } from "./dependencies.ts";
 import { permissionOf, rulesOf } from "./policy.ts";
 import { askingOf, askPerson } from "./questions.ts";
+import type { SessionServers } from "./servers.ts";
 import { type AgentTree, type Birth, hiddenFrom, policiesOf } from "./tree.ts";
 import { createUnknownKeysNotice } from "./unknown-keys-notice.ts";
 import type { SessionWorld } from "./world.ts";
@@ -36,7 +39,7 @@ export interface SessionEngineParts {
   /** Where an earlier run left the session. */
   readonly earlier: Reopened | undefined;
   /** The prompt where no project has another. */
-  readonly standing: string;
+  readonly standing: BasePrompt;
   readonly openChild: DelegatingParts["openChild"];
 }
 
@@ -69,7 +72,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
   });
   const permission = permissionOf(parts);
   world.sandbox.recordTo(bus);
-  if (birth === undefined) world.servers.recordTo(bus);
+  world.servers.recordTo(bus);
   const delegating =
     runtime === undefined || hidden === undefined
       ? undefined
@@ -78,8 +81,9 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
   const engine = createSession(core, {
     ids,
     store,
-    provider: traced(world.tape.provider(models.provider), id, dependencies.traceCall),
+    provider: beforeServers(traced(world.tape.provider(models.provider), id, dependencies.traceCall), world.servers),
     requestChain: requestChain(parts, chained),
+    previewChain: () => requestChain(parts, { ...chained, hooks: undefined }),
     toolChain: toolChain(parts, chained),
     ask: askPerson({ bus, approver, asking: askingOf(birth), givenAnswers: earlier?.answers }),
     toolSources: toolSources(parts, delegating),
@@ -92,7 +96,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     ...defined({
       hooks,
       hidden,
-      beforeStep: own?.refresh ?? runtime?.refresh,
+      beforeStep: stepBeginning(parts, own?.refresh ?? runtime?.refresh),
       checkStop: birth?.spec.checkStop,
       beforeEnd: runtime === undefined && Object.keys(settings.budgets).length === 0 ? undefined : publishTotals,
       checkToken: dependencies.checkToken,
@@ -118,12 +122,40 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
   }
 }
 
+/** Servers whose tools are known are connected behind the first request: to load what that takes holds up everything else. */
+function beforeServers(provider: Provider, { begin }: Pick<SessionServers, "begin">): Provider {
+  return {
+    ...provider,
+    async chat(call) {
+      const emit: typeof call.emit = (event) => {
+        begin();
+        call.emit(event);
+      };
+      try {
+        return await provider.chat({ ...call, emit, onSent: begin });
+      } finally {
+        begin();
+      }
+    },
+  };
+}
+
 /** Where there is no project. */
-function pluginHooks({ core: { bus, clock }, dependencies, world }: SessionEngineParts): HookDispatcher | undefined {
+function pluginHooks(parts: SessionEngineParts): HookDispatcher | undefined {
+  const { core, dependencies, world, place } = parts;
+  const { bus, clock } = core;
+  const { shellHooks } = place;
   const all = dependencies.extensions.hooks.toSorted((a, b) => a.priority - b.priority);
-  if (all.length === 0) return undefined;
-  const source = { hooks: (event: string) => all.filter((hook) => hook.event === event) };
-  return createHookDispatcher({ source, bus, ports: world.ports, monotonicMs: () => clock.monotonicMs() });
+  if (all.length === 0 && shellHooks.isEmpty) return undefined;
+  const source = {
+    hooks: (event: string) =>
+      shellHooks.behind(
+        event,
+        all.filter((hook) => hook.event === event),
+      ),
+  };
+  const { confinement } = shellHooks;
+  return createHookDispatcher({ source, bus, ports: world.ports, monotonicMs: () => clock.monotonicMs(), confinement });
 }
 
 /** No input and no answer is written before every key that is in use can be recognised, and the servers have had their time. */
@@ -136,13 +168,27 @@ function readiness(
   return async () => void (await Promise.all([unknownKeys(), servers.ready()]));
 }
 
+/** The servers belong to the root, and so do the resources that its tree has read. */
+function stepBeginning(
+  { birth, world: { servers } }: SessionEngineParts,
+  refresh: SessionParts["beforeStep"],
+): SessionParts["beforeStep"] {
+  if (birth !== undefined) return refresh;
+  return async (signal, turn) => {
+    await refresh?.(signal, turn);
+    await servers.tellUpdates(turn);
+  };
+}
+
 /** A root has all there are; a delegate has those that were named for it. */
 function toolSources(
-  { dependencies, birth, place: { runtime } }: SessionEngineParts,
+  { dependencies, birth, world, place: { runtime } }: SessionEngineParts,
   delegating: Delegating | undefined,
 ): readonly ToolSource[] {
   const delegation = (): readonly Tool[] => delegating?.tools() ?? [];
-  if (birth !== undefined) return [{ name: "delegate", tools: () => birth.spec.tools(delegation()) }];
+  if (birth !== undefined) {
+    return [{ name: "delegate", tools: () => [...birth.spec.tools(delegation()), ...world.servers.tools()] }];
+  }
   const tools = (): readonly Tool[] => {
     const given = dependencies.toolSources.flatMap((source) => source.tools());
     const { project, meta } = runtime?.tools() ?? { project: [], meta: [] };

@@ -7,7 +7,11 @@ export type {
   SessionDependencies,
   Undo,
 } from "./dependencies.ts";
+export { markdownEntry } from "./markdown-commands.ts";
 export { openSession } from "./open.ts";
+export { createProgramServers } from "./program-servers.ts";
+export { hasOwnToken } from "./remote-servers.ts";
 export { prepareSandbox, type SessionSandbox } from "./sandbox.ts";
+export { type ProgramPlace, refuseContainers, type ServerProgram, serverProgram } from "./server-program.ts";
 export { createSessionServers, type SessionServers } from "./servers.ts";
 export { noTape, type ProgramTape } from "./tape.ts";

@@ -7,16 +7,21 @@ import {
   type AwaitingFile,
   contextTexts,
   inHookOrder,
+  instructionTexts,
   type LoadedProject,
+  optionalFiles,
   type Project,
   type ProjectLoader,
+  skillList,
+  skillsOf,
   toolVisible,
 } from "#artifacts";
 import { messageOf } from "#base";
-import { type ConditionResult, type PromptBlock, promptBlocks } from "#context";
+import { type BasePrompt, type ConditionResult, type PromptBlock, promptBlocks } from "#context";
 import type { EventBus, HiddenTools, Hook, HookSource, Tool, ToolSource } from "#engine";
 import { parseRule, type Rule } from "#governance";
 import type { Condition, ContextValues, Scripts } from "#script";
+import { createSkillTriggers, type SkillTriggers } from "./skill-triggers.ts";
 
 const MAX_TOLD_PROBLEMS = 20;
 
@@ -28,7 +33,7 @@ export interface LiveProjectOptions {
   /** What conditions see as `ctx`, now. */
   readonly values: () => ContextValues;
   readonly workspace: string;
-  readonly standing: string;
+  readonly standing: BasePrompt;
   readonly platform: string;
   /** Absent: nobody is there to be asked. */
   readonly askForAck?: AskForAck;
@@ -47,6 +52,9 @@ export interface LiveProject {
   /** Names everything that is in force. */
   version(): string;
   prompt(): readonly PromptBlock[];
+  /** A call works on this file of the workspace: context files of its folders, and skills for it, count from the next step on. */
+  touch(path: string): void;
+  readonly skillTriggers: SkillTriggers;
   /** Looks at the files again; told on the bus when something changed. A change that waits for an ack is asked about here. */
   refresh(bus: Pick<EventBus, "publish">, signal: AbortSignal): Promise<void>;
 }
@@ -63,6 +71,7 @@ interface InForce {
 export function createLiveProject(options: LiveProjectOptions): LiveProject {
   const { loader, values, workspace, standing, platform, askForAck } = options;
   let inForce = build(options.project, options);
+  const skillTriggers = createSkillTriggers(() => skillsOf(inForce.project), workspace);
 
   function conditionOf(name: string): ConditionResult {
     const condition = inForce.conditions.get(name);
@@ -92,11 +101,17 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
       promptBlocks({
         project: inForce.project,
         condition: ({ name }) => conditionOf(name),
-        files: contextTexts(inForce.project, inForce.project.config.context),
+        files: [...instructionTexts(inForce.project), ...contextTexts(inForce.project, inForce.project.config.context)],
+        skills: skillList(skillsOf(inForce.project), skillTriggers.raised()),
         standing,
         workspace,
         platform,
       }),
+    touch(path) {
+      loader.touch(path);
+      skillTriggers.touch(path);
+    },
+    skillTriggers,
     async refresh(bus, signal) {
       const loaded = loader.refresh();
       if (loaded === undefined) return;
@@ -111,15 +126,55 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
   async function take(loaded: LoadedProject, bus: Pick<EventBus, "publish">): Promise<void> {
     const before = inForce.project;
     const next = usable(loaded, options);
-    if ("inForce" in next) ({ inForce } = next);
-    const problems = "problems" in next ? next.problems : [];
-    await bus.publish("ProjectChanged", {
-      version: loaded.project?.version ?? before.version,
-      files: loaded.awaiting?.map(({ file }) => file) ?? changedFiles(before, loaded),
-      in_force: "inForce" in next,
-      problems: problems.slice(0, MAX_TOLD_PROBLEMS),
-    });
+    const publish = async (
+      files: readonly string[],
+      isInForce: boolean,
+      problems: readonly string[],
+    ): Promise<void> => {
+      await bus.publish("ProjectChanged", {
+        version: loaded.project?.version ?? before.version,
+        files: [...files],
+        in_force: isInForce,
+        problems: problems.slice(0, MAX_TOLD_PROBLEMS),
+      });
+    };
+    const waiting = loaded.awaiting?.map(({ file }) => file);
+    const changed = changedFiles(before, loaded);
+    if ("problems" in next) return publish(waiting ?? changed, false, next.problems);
+    ({ inForce } = next);
+    if (changed.length > 0) await publish(changed, true, []);
+    const [old, now] = [before, inForce.project].map(wordVersions);
+    if (old !== now) {
+      await bus.publish("SkillRegistryChanged", { skills: skillsOf(inForce.project).map(({ name }) => name) });
+    }
+    // Optional files that wait or are broken do not hold up the others.
+    const held = [...(waiting ?? []), ...newlyBroken(before, inForce.project)];
+    if (held.length > 0)
+      await publish(
+        held,
+        false,
+        problemLines(loaded, (file) => held.includes(file)),
+      );
   }
+}
+
+/** Of the files that slash commands come from. */
+function wordVersions(project: Project): string {
+  const files = [...optionalFiles(project, "skill"), ...optionalFiles(project, "command")];
+  return JSON.stringify(files.map(({ file, hash }) => [file, hash]));
+}
+
+/** Optional files whose version on disk cannot be read, and could before. */
+function newlyBroken(before: Project, after: Project): readonly string[] {
+  const brokenIn = ({ leftOut }: Project): string[] =>
+    leftOut.filter(({ why }) => why === "broken").map(({ file }) => file);
+  const known = brokenIn(before);
+  return brokenIn(after).filter((file) => !known.includes(file));
+}
+
+function problemLines({ problems }: LoadedProject, isAbout: (file: string) => boolean): string[] {
+  const about = problems.filter(({ place }) => isAbout(place.file));
+  return about.map(({ place, message }) => `${place.file}:${place.line}:${place.column}: ${message}`);
 }
 
 function usable(
@@ -128,7 +183,7 @@ function usable(
 ): { inForce: InForce } | { problems: string[] } {
   if (loaded.project === undefined) {
     const errors = loaded.problems.filter(({ severity }) => severity === "error");
-    return { problems: errors.map(({ place, message }) => `${place.file}:${place.line}:${place.column}: ${message}`) };
+    return { problems: problemLines({ problems: errors }, () => true) };
   }
   try {
     return { inForce: build(loaded.project, options) };

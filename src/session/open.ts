@@ -2,13 +2,14 @@
 import { isAbsolute } from "node:path";
 import { loadFieldParser } from "#artifacts";
 import { defined } from "#base";
-import { DEFAULT_PROMPT } from "#context";
+import { basePrompt } from "#context";
 import type { LiveSession } from "#control";
 import { createDelegationTree, endInterrupted } from "#delegation";
 import {
   type Approver,
   createRunContext,
   createSessionCore,
+  publishContext,
   type Reopened,
   type RunContext,
   refuseDelegate,
@@ -28,6 +29,8 @@ import { type OpenedProject, type SessionDependencies, withSettings } from "./de
 import { createSessionEngine, type SessionEngine } from "./engine.ts";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project.ts";
 import type { SessionServers } from "./servers.ts";
+import { type HookedSession, openShellHooks, type ShellHooks } from "./shell-hooks.ts";
+import { sessionSlash } from "./slash.ts";
 import type { AgentTree, Birth } from "./tree.ts";
 import { openWorld, type SessionWorld } from "./world.ts";
 
@@ -45,23 +48,24 @@ export async function openSession(
   const { settings, models } = found.dependencies;
   let runtime = birth?.place.runtime;
   const project = () => runtime?.live.current() ?? opened?.project;
+  let session: HookedSession | undefined;
   let labels: SessionLabels | undefined = birth?.place.labels;
   const denied = () => {
     const held = labels?.held() ?? [];
     const rules = [...found.dependencies.rules, ...(runtime?.live.rules() ?? [])];
     return deniedPrograms(rules.filter((rule) => (rule.labels ?? []).every((label) => held.includes(label))));
   };
-  const shared = { running: birth?.place.processes, servers: birth?.place.servers };
+  const shared = { running: birth?.place.processes, servers: birth?.place.servers, agent: birth?.spec.agent };
   const parts = { id, folder, dependencies: found.dependencies, project, deniedPrograms: denied };
   const world = await openWorld({ ...parts, ...shared });
   // A delegate has those of its root.
   const dependencies = birth === undefined ? withServers(found.dependencies, world.servers) : found.dependencies;
   const taken = await takeLog(found, command, birth, onTaken);
-  if (birth === undefined) dependencies.openServers.add(world.servers);
+  if (birth === undefined) dependencies.programServers.open.add(world.servers);
   try {
     return await assemble();
   } catch (error) {
-    dependencies.openServers.delete(world.servers);
+    dependencies.programServers.open.delete(world.servers);
     // Whoever tries again is not told that it is open here.
     await taken.log.release();
     throw error;
@@ -69,20 +73,31 @@ export async function openSession(
 
   async function assemble(): Promise<LiveSession> {
     const context = birth?.place.context ?? createRunContext({ ...dependencies.context, ...command.context });
-    const standing = settings.systemPrompt ?? DEFAULT_PROMPT;
+    const standing = basePrompt(settings);
+    const shellHooks =
+      birth?.place.shellHooks ??
+      (await openShellHooks({
+        dependencies,
+        world,
+        isResumed: found.previous !== undefined,
+        session: () => session,
+        project,
+      }));
     if (opened !== undefined) {
       const { env, args, clock, ids, extensions } = dependencies;
       const { ports, machine } = world;
       const otherTools = (): readonly Tool[] => toolsOf(dependencies);
-      const shared = { session: id, context, ports, env, args, machine, clock, ids, standing, otherTools };
+      const shared = { session: id, context, ports, env, args, machine, clock, ids, standing, otherTools, shellHooks };
       runtime = await createRuntime({ ...opened, ...shared, pluginHooks: extensions.hooks });
     }
     const { log, model, earlier, profile } = taken;
     const { clock, tape } = dependencies;
     const core = createSessionCore({ id, clock, log, redaction, model, ...defined({ schedule: tape.schedule }) });
-    const place = birth?.place ?? rootPlace({ found, profile, world, earlier, context, runtime, core });
+    const shared = { found: { ...found, dependencies }, profile };
+    const place = birth?.place ?? rootPlace({ ...shared, world, earlier, context, runtime, core, shellHooks });
+    session = { core, plan: place.plan };
     labels = place.labels;
-    const session = createSessionEngine({
+    const made = createSessionEngine({
       ...{ core, depth, dependencies, approver, birth, world, place, earlier, standing },
       openChild: (child, childModel, asked) =>
         openSession(
@@ -92,11 +107,13 @@ export async function openSession(
           child,
         ),
     });
-    const { engine, permission, rules } = session;
+    const { engine, permission, rules } = made;
+    const ruled = ruleCommands(engine.bus, permission, rules, dependencies.keepRule);
     return {
       ...liveSession({ engine, models, plan: place.plan, context }),
-      ...ruleCommands(engine.bus, permission, rules, dependencies.keepRule),
-      ...lifeOf({ depth, dependencies, birth, world, place, session, ...taken }),
+      ...ruled,
+      slash: sessionSlash({ dependencies, servers: place.servers, rules: ruled.rules, runtime: place.runtime }),
+      ...lifeOf({ depth, dependencies, birth, world, place, session: made, ...taken }),
     };
   }
 }
@@ -123,9 +140,10 @@ async function findSession(
   const previous = resume === undefined ? undefined : await store.get(resume);
   if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
   if (working_dir !== undefined && !isAbsolute(working_dir)) {
-    throw new ReasonError("InvalidCommand", { detail: "working_dir is an absolute path" });
+    throw new ReasonError("InvalidCommand", { detail: "working_dir must be an absolute path" });
   }
   if (previous !== undefined) await refuseDelegate(store, previous);
+  if (previous !== undefined) refuseOtherProfile(program, previous);
   const id = previous?.id ?? ids.session();
   const workspace = working_dir ?? previous?.workingDir ?? defaultFolder(program, id);
   // A replay may have it in another place than the recording, by whose name the session knows it.
@@ -137,6 +155,13 @@ async function findSession(
   const opened = birth === undefined ? await program.projects?.(folder) : undefined;
   const dependencies = await withSettings(program, opened?.settings);
   return { id, previous, workspace, folder, opened, dependencies };
+}
+
+/** Rules, tools and instructions of a profile hold as long as its session. */
+function refuseOtherProfile({ settings: { profile } }: SessionDependencies, { id, profile: own }: SessionMeta): void {
+  if (own === profile.name) return;
+  const detail = `the session ${id} uses the profile '${own}', and this program uses '${profile.name}'; resume it with: harness run --profile ${own} --resume ${id}`;
+  throw new ReasonError("ConfigInvalid", { detail });
 }
 
 /** The folder of the program, or one of its own for the session where that cannot be a workspace. */
@@ -168,7 +193,7 @@ async function takeLog(
   const { store, clock, models, namedModel } = dependencies;
   const asked = command.model ?? (namedModel === undefined ? previous?.model : undefined);
   const model = asked === undefined ? models.model : await models.resolve(asked);
-  const profile = command.profile ?? "default";
+  const profile = dependencies.settings.profile.name;
   if (previous === undefined) {
     const createdAt = new Date(clock.now()).toISOString();
     const born = birth === undefined ? {} : { parent: birth.parent };
@@ -196,6 +221,7 @@ function rootPlace({
   context,
   runtime,
   core,
+  shellHooks,
 }: {
   readonly found: FoundSession;
   readonly profile: string;
@@ -204,6 +230,7 @@ function rootPlace({
   readonly context: RunContext;
   readonly runtime: ProjectRuntime | undefined;
   readonly core: SessionCore;
+  readonly shellHooks: ShellHooks;
 }): AgentTree {
   const { settings, clock } = dependencies;
   return {
@@ -213,6 +240,7 @@ function rootPlace({
     context,
     plan: { active: earlier?.remains.planMode ?? false },
     processes,
+    shellHooks,
     servers,
     budget: newTreeUse(earlier && sumOf(earlier.remains.spent, earlier.remains.delegated)),
     tree: createDelegationTree(),
@@ -288,17 +316,16 @@ function lifeOf({
     async restore(command, by) {
       const { undo } = dependencies;
       if (undo === undefined) {
-        throw new ReasonError("NotAllowed", { detail: "Undo is switched off here: nothing is kept." });
+        throw new ReasonError("NotAllowed", { detail: "Undo is off here, so Harness keeps no earlier versions." });
       }
       return undo.restore(engine.bus, root, command, by);
     },
     async release() {
       await engine.settled();
       close();
-      if (birth === undefined) {
-        dependencies.openServers.delete(servers);
-        await servers.close();
-      }
+      // Those of its root are not a delegate's to end.
+      if (birth === undefined) dependencies.programServers.open.delete(servers);
+      await servers.close();
       await sandbox.close();
       // The folder of another session stays: that one may be at work in it.
       if (birth === undefined && dependencies.scratch?.of(engine.id) === workspace)
@@ -307,11 +334,12 @@ function lifeOf({
     },
   };
 
-  /** Informs: what hooks answer to these changes nothing. */
+  /** Informs: what hooks answer to these changes nothing, but they may add context. */
   async function tellHooks(event: "session.start" | "session.end"): Promise<void> {
     if (hooks === undefined || hooks.idle(event)) return;
     const { signal } = new AbortController();
-    await hooks.dispatch(event, null, { session: engine.id, depth, nesting: 0, signal });
+    const verdict = await hooks.dispatch(event, null, { session: engine.id, depth, nesting: 0, signal });
+    if (!verdict.blocked) await publishContext(engine.bus, verdict.context ?? []);
   }
 }
 

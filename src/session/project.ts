@@ -1,7 +1,18 @@
 /** What a project brings to one session: its scripts with what they may reach, its hooks, its tools, and what it registers. */
 
-import { type AgentArtifact, type FieldParser, type Project, type ProjectLoader, withAddedHooks } from "#artifacts";
+import {
+  type AgentArtifact,
+  type FieldParser,
+  findSkills,
+  listedSkills,
+  type Project,
+  type ProjectLoader,
+  skillLine,
+  skillsOf,
+  withAddedHooks,
+} from "#artifacts";
 import { type Clock, defined, type EffectPorts, type Random, SECRET_PREFIX } from "#base";
+import type { BasePrompt } from "#context";
 import type { Bundles } from "#delegation";
 import {
   type EventBus,
@@ -25,9 +36,11 @@ import {
   type MetaRegistry,
   type ScriptServices,
 } from "#script";
+import { createSkillTool } from "#tools";
 import { childEnvironment } from "#world";
 import { createBundles } from "./bundles.ts";
 import { type AskForAck, createLiveProject, type LiveProject } from "./live-project.ts";
+import type { ShellHooks } from "./shell-hooks.ts";
 
 /** What scripts can learn of the machine they run on. */
 export interface Machine {
@@ -51,11 +64,13 @@ export interface ProjectRuntimeOptions {
   readonly args: readonly string[];
   readonly clock: Clock;
   readonly ids: Pick<IdMint, "call">;
-  readonly standing: string;
+  readonly standing: BasePrompt;
   readonly parseFields: FieldParser;
   readonly askForAck?: AskForAck;
   /** Hooks of plugins: asked in every session of the tree. */
   readonly pluginHooks: readonly Hook[];
+  /** Asked after all others. */
+  readonly shellHooks: ShellHooks;
   /** All other tools, whose names are taken. */
   readonly otherTools: () => readonly Tool[];
 }
@@ -97,7 +112,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
   const sessions = new Map<SessionId, { readonly bus: EventBus; readonly nested: NestedCall }>();
   const attached = (id: SessionId) => {
     const found = sessions.get(id);
-    if (found === undefined) throw new Error("the session is not there yet, or not any more");
+    if (found === undefined) throw new Error("the session has not started yet, or has ended");
     return found;
   };
   const states = createRunStates();
@@ -165,7 +180,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
         hooks(event) {
           const mine = [...own, ...options.pluginHooks].filter((hook) => hook.event === event);
           const registered = meta.hooks.hooks(event);
-          return withAddedHooks(live.hooks.hooks(event), [...mine, ...registered]);
+          return options.shellHooks.behind(event, withAddedHooks(live.hooks.hooks(event), [...mine, ...registered]));
         },
       },
       bus: {
@@ -174,6 +189,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
       },
       ports: given,
       monotonicMs: () => clock.monotonicMs(),
+      confinement: options.shellHooks.confinement,
     });
   }
   const hooks = hooksFor(session, ports, []);
@@ -196,8 +212,17 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     tools: () => allTools().filter(({ name }) => live.hidden(name) === undefined),
   });
 
+  const skill = createSkillTool({
+    skills: () => skillsOf(live.current()),
+    search: (words) => findSkills(skillsOf(live.current()), words).map(skillLine),
+  });
+  /** None without a skill in the prompt. */
+  const skillTools = (): readonly Tool[] =>
+    listedSkills(skillsOf(live.current()), live.skillTriggers.raised()).length === 0 ? [] : [skill];
+
   function attach(bus: EventBus, nested: NestedCall): void {
     sessions.set(bus.session, { bus, nested });
+    if (bus.session === session) bus.subscribe(live.skillTriggers.onEvent);
   }
 
   function forDelegate(of: SessionId, given: EffectPorts, own: readonly Hook[]): DelegateRuntime {
@@ -232,7 +257,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     live,
     hooks,
     endTurn,
-    tools: () => ({ project: live.tools.tools(), meta: meta.source.tools() }),
+    tools: () => ({ project: [...live.tools.tools(), ...skillTools()], meta: meta.source.tools() }),
     attach,
     async refresh(signal, turn) {
       running = turn;
@@ -252,7 +277,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
 function asParent(at: HookPoint, ids: Pick<IdMint, "call">): ToolCall {
   const { session, turn, step, callId, depth, nesting, originator, signal } = at;
   if (turn === undefined || originator === undefined) {
-    throw new ReasonError("NotAllowed", { detail: "Outside a turn no tool can be called." });
+    throw new ReasonError("NotAllowed", { detail: "Tools can be called only during a turn." });
   }
   return {
     id: callId ?? ids.call(),
@@ -271,5 +296,5 @@ function asParent(at: HookPoint, ids: Pick<IdMint, "call">): ToolCall {
 }
 
 function refuse(): Promise<never> {
-  return Promise.reject(new Error("a hook is no tool"));
+  return Promise.reject(new Error("a hook is not a tool"));
 }

@@ -23,16 +23,17 @@ export interface QuestionParts {
 }
 
 export function askPerson({ bus, approver, asking, givenAnswers }: QuestionParts): AskPerson {
-  return async ({ turn, id: callId, signal }, question, options) => {
+  return async ({ turn, id: callId, signal }, question, options, details = {}) => {
+    const { signal: withdrawn = signal, ...shown } = details;
     const earlier = givenAnswers?.take(callId, question);
     if (earlier !== undefined) return earlier;
     if (!approver.canAnswer(turn)) return undefined;
     const choices = defined({ options: options.length === 0 ? undefined : [...options] });
     // Waits before the question is published: whoever sees it may answer at once.
     const unpublished = new AbortController();
-    const answered = approver.answer({ turn, callId }, AbortSignal.any([signal, unpublished.signal]));
+    const answered = approver.answer({ turn, callId }, AbortSignal.any([signal, withdrawn, unpublished.signal]));
     try {
-      await bus.publish("QuestionAsked", { turn, call_id: callId, question, ...choices, ...asking });
+      await bus.publish("QuestionAsked", { turn, call_id: callId, question, ...choices, ...shown, ...asking });
     } catch (error) {
       unpublished.abort();
       (await answered)?.onRecord?.(Promise.reject(error));

@@ -1,50 +1,47 @@
 /** The MCP servers of a session and of the delegates below it. Nothing of them is loaded where none is configured. */
-import { join } from "node:path";
-import type { Settings } from "#artifacts";
-import {
-  type Clock,
-  createDomainList,
-  type DomainList,
-  defined,
-  EffectError,
-  messageOf,
-  noServers,
-  once,
-  type ProcessInput,
-  type ServerPort,
-} from "#base";
-import { type EventBus, note, type Tool } from "#engine";
-import type { McpLog, McpServerState, McpServers, McpServersOptions, McpWorld } from "#mcp";
-import { serverFolders } from "#stores";
-import { makePrivateDirectory, realPath } from "#world";
+import type { McpServer } from "#artifacts";
+import { type Clock, defined, EffectError, noServers, once, type ServerPort } from "#base";
+import { type CredentialPort, type EventBus, note, type Tool } from "#engine";
+import type { McpLog, McpServerState, McpServers, McpServersOptions, McpWorld, ServerPool, ToolKeeper } from "#mcp";
+import type { TurnId } from "#protocol";
+import { type ProgramServers, sharedKey } from "./program-servers.ts";
+import { createRemoteServers } from "./remote-servers.ts";
 import type { SandboxPlace, SessionSandbox } from "./sandbox.ts";
-
-/** The longest time that a timer can wait. */
-const AS_LONG_AS_THE_SESSION_MS = 2 ** 31 - 1;
+import { createServerWorld, type ServerWorld } from "./server-world.ts";
 
 export interface SessionServers {
   readonly port: ServerPort;
   tools(): readonly Tool[];
-  /** Before the first request: resolves when all are connected, or have had their time. */
+  /** Before each turn: resolves when all whose tools are not known are connected, or have had their time. */
   ready(): Promise<void>;
+  /** The first request is out: the others are connected. */
+  begin(): void;
   /** Empty until one was needed. */
   states(): readonly McpServerState[];
   restart(name: string): Promise<void>;
+  /** Before each step: publishes which resources that were read have changed since. */
+  tellUpdates(turn: TurnId): Promise<void>;
   /** Where a server that gave up, and what servers reach, is published. */
   recordTo(bus: EventBus): void;
   close(): Promise<void>;
 }
 
 /** What of MCP servers is on a cassette besides their calls. */
-export type ServerTape = Pick<McpServersOptions, "listed" | "checked">;
+export type ServerTape = Pick<McpServersOptions, "listed" | "checked" | "changed">;
 
 export interface ServersOptions {
-  readonly settings: Settings;
+  readonly servers: readonly McpServer[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly place: SandboxPlace;
   readonly sandboxFor: (place: SandboxPlace) => SessionSandbox;
+  /** Of all sessions of the program. */
+  readonly program: Pick<ProgramServers, "shared" | "hurry">;
   readonly log: McpLog;
+  /** Adds the secrets of servers on the network. */
+  readonly credentials: Pick<CredentialPort, "reach" | "route">;
+  /** Also for those whose tools are known: somebody asked how they are. */
+  readonly waitsForAll?: boolean;
   /** Absent where nothing is recorded. */
   readonly taped?: ServerTape;
 }
@@ -53,114 +50,128 @@ const NONE: SessionServers = {
   port: noServers,
   tools: () => [],
   ready: async () => undefined,
+  begin: () => undefined,
   states: () => [],
   async restart(name) {
     throw new EffectError("ServerUnavailable", `there is no MCP server ${name} in this session`);
   },
+  tellUpdates: async () => undefined,
   recordTo: () => undefined,
   close: async () => undefined,
 };
 
 export function createSessionServers(options: ServersOptions): SessionServers {
-  const { settings, clock, log } = options;
-  if (settings.mcpServers.length === 0) return NONE;
+  const { servers, clock, log } = options;
+  if (options.servers.length === 0) return NONE;
   let bus: EventBus | undefined;
   let made: McpServers | undefined;
-  const boxes = new Map<string, SessionSandbox>();
+  const worlds = new Map<string, ServerWorld>();
+  const { credentials, place } = options;
+  const { hurry } = options.program;
+  const remote = createRemoteServers({ credentials, domains: place.domains, clock, bus: () => bus });
   let isLoading = false;
+  let hasBegun = false;
   const load = once(async () => {
     isLoading = true;
-    const { createMcpServers } = await import("#mcp");
+    const [{ createMcpServers }, { pool, keeper }] = await Promise.all([import("#mcp"), options.program.shared()]);
     made = createMcpServers({
-      servers: settings.mcpServers,
-      world: { start, fetch: async () => Promise.reject(new Error("no remote server is configured")) },
+      servers,
+      world: {
+        start: (server, ...rest) => worldOf(server.name).start(server, ...rest),
+        check: (server) => worldOf(server.name).check(server),
+        fetch: (url, init, server) => remote.fetch(url, init, server),
+      },
       clock,
+      root: place.root,
+      hurry,
+      ...defined({ lease: leaseFrom(pool, keeper), waitsForAll: options.waitsForAll }),
       onDown: (down) => bus && note(bus, "MCPServerDown", down),
+      onWaiting: (changed) => bus && note(bus, "MCPToolsChanged", { ...changed, tools: [...changed.tools] }),
+      keeper,
+      onRefused: (problem) => bus && note(bus, "Error", { ...problem, terminal: false }),
       log,
       ...options.taped,
     });
     return made;
   });
 
-  /** One for each server: what it reaches and where it keeps its files is its own. */
-  function boxOf({ name, connection }: StdioServer): SessionSandbox {
-    const known = boxes.get(name);
+  /** One for each server that this session has to itself. */
+  function worldOf(name: string): ServerWorld {
+    const known = worlds.get(name);
     if (known !== undefined) return known;
-    const { place } = options;
-    const folders = serverFolders(options.env);
-    const state = join(folders.state, name);
-    makePrivateDirectory(state);
-    const box = options.sandboxFor({
-      ...place,
-      domains: () => reachable(connection.network, place.domains()),
-      server: { state, paths: connection.paths.map(realPath), packages: realPath(folders.packages) },
-    });
-    if (bus !== undefined) box.recordTo(bus);
-    boxes.set(name, box);
-    return box;
+    const world = createServerWorld(options);
+    if (bus !== undefined) world.recordTo(bus);
+    worlds.set(name, world);
+    return world;
   }
 
-  async function start(server: StdioServer, on: Parameters<McpWorld["start"]>[1], signal: AbortSignal) {
-    const { command, args, env, envVars } = server.connection;
-    const box = boxOf(server);
-    const hold = await box.hold();
-    if (hold === "none") {
-      const remedy = 'Run: harness sandbox check. Or set sandbox = "off" in your own config.toml';
-      throw new EffectError("SandboxUnavailable", `there is no sandbox for the MCP server ${server.name}. ${remedy}`);
-    }
-    const stdin = Promise.withResolvers<ProcessInput>();
-    const named = Object.fromEntries(envVars.map((name) => [name, options.env[name]]));
-    const ended = box.processes
-      .run(
-        {
-          file: command,
-          args,
-          env: { ...defined(named as Record<string, string>), ...env },
-          timeoutMs: AS_LONG_AS_THE_SESSION_MS,
-          confinement: hold === "off" ? "outside" : "workspace",
-          onStdin: stdin.resolve,
-          onOutput: (stream, chunk) => on[stream](chunk),
-        },
-        signal,
-      )
-      .then(
-        ({ code, signal: by }) => {
-          // Stopped before it began, it never had an input.
-          stdin.reject(new Error("it was stopped"));
-          return { code, signal: by };
-        },
-        (error: unknown) => {
-          stdin.reject(error);
-          return { code: null, signal: null, problem: messageOf(error) };
-        },
-      );
-    const input = await stdin.promise;
-    return { write: (line: string) => input.write(line), end: () => input.end(), ended };
+  /** What is recorded is not shared: what one session did would be on the cassette of another. */
+  function leaseFrom(pool: ServerPool, keeper: ToolKeeper): McpServersOptions["lease"] {
+    if (options.taped !== undefined) return undefined;
+    return (server, listener) => {
+      const key = sharedKey(server, place, options.env);
+      if (key === undefined) return undefined;
+      // As it is now: the process outlives this session.
+      const denied = place.deniedPrograms();
+      return pool.lease(key, server, listener, () => {
+        const shared = { ...place, deniedPrograms: () => denied };
+        const parts = { clock, log, hurry, keeper, root: place.root };
+        return { ...parts, world: { fetch: noFetch, ...createServerWorld({ ...options, place: shared }) } };
+      });
+    };
   }
 
   return {
-    port: { call: async (call, signal) => (await load()).port.call(call, signal) },
+    port: {
+      call: async (call, signal) => (await load()).port.call(call, signal),
+      resources: async (server, timeoutMs, signal) => (await load()).port.resources(server, timeoutMs, signal),
+      read: async (read, signal) => (await load()).port.read(read, signal),
+    },
     tools: () => made?.tools() ?? [],
     ready: async () => (await load()).ready(),
+    begin() {
+      if (hasBegun) return;
+      hasBegun = made !== undefined;
+      made?.begin();
+    },
     states: () => made?.states() ?? [],
     restart: async (name) => (await load()).restart(name),
+    async tellUpdates(turn) {
+      for (const { server, uri } of (await made?.updates()) ?? []) {
+        await bus?.publish("ResourceUpdated", { turn, server, uri });
+      }
+    },
     recordTo(next) {
       bus = next;
-      for (const box of boxes.values()) box.recordTo(next);
+      for (const world of worlds.values()) world.recordTo(next);
     },
     async close() {
       // Whoever waits for it to be loaded would start servers that nobody ends.
       if (isLoading) await load();
       await made?.close();
-      await Promise.all([...boxes.values()].map((box) => box.close()));
+      await remote.close();
+      await Promise.all([...worlds.values()].map((world) => world.close()));
     },
   };
 }
 
-type StdioServer = Parameters<McpWorld["start"]>[0];
+const noFetch: McpWorld["fetch"] = () => Promise.reject(new Error("a program is not on the network"));
 
-/** What the entry says, within what the session may reach. Undefined: any public host. */
-function reachable(own: readonly string[] | "public", session: DomainList | undefined): DomainList | undefined {
-  if (own === "public") return session;
-  return createDomainList([...(session?.lists ?? []), own]);
+/** What a delegate calls: the servers of its root, and those that its agent alone has, which begin and end with it. */
+export function delegateServers(
+  shared: SessionServers,
+  named: readonly McpServer[],
+  own: SessionServers,
+): SessionServers {
+  const names = new Set(named.map(({ name }) => name));
+  const serving = (server: string): ServerPort => (names.has(server) ? own : shared).port;
+  return {
+    ...own,
+    port: {
+      call: (call, signal) => serving(call.server).call(call, signal),
+      resources: (server, timeoutMs, signal) => serving(server).resources(server, timeoutMs, signal),
+      read: (read, signal) => serving(read.server).read(read, signal),
+    },
+    ready: async () => void (await Promise.all([shared.ready(), own.ready()])),
+  };
 }

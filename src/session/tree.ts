@@ -12,6 +12,7 @@ import type { Rule, SessionLabels, TreeUse } from "#governance";
 import type { CallId, SessionId, TurnId } from "#protocol";
 import type { ProjectRuntime } from "./project.ts";
 import type { SessionServers } from "./servers.ts";
+import type { ShellHooks } from "./shell-hooks.ts";
 
 export interface AgentTree {
   readonly workspace: string;
@@ -22,6 +23,8 @@ export interface AgentTree {
   readonly plan: { active: boolean };
   /** Starts the processes of all of them. */
   readonly processes: ProcessPort;
+  /** Commands that are asked at points of the session; all of them are covered. */
+  readonly shellHooks: ShellHooks;
   /** The MCP servers that all of them call. */
   readonly servers: SessionServers;
   readonly budget: TreeUse;

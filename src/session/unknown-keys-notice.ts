@@ -14,7 +14,7 @@ export function createUnknownKeysNotice(
     const problem = await secretsTold();
     if (problem === undefined || problem.message === said) return;
     said = problem.message;
-    const message = `${problem.message} Redaction does not know these keys, and finds them by their form only.`;
+    const message = `${problem.message} Redaction does not know these keys and can recognise them only by their format.`;
     await bus.publish("Error", { reason: problem.reason, message, terminal: false });
   };
 }

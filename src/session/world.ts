@@ -1,5 +1,5 @@
 /** What a session can do to the world: its folder, its processes, the web. Only the gate hands these out. */
-import type { Project } from "#artifacts";
+import type { McpServer, Project } from "#artifacts";
 import {
   defined,
   EffectError,
@@ -13,9 +13,10 @@ import { ReasonError, type SessionId } from "#protocol";
 import { createProcesses, createProgramFacts, createPublicWeb, createWorkspaceFiles } from "#world";
 import type { SessionDependencies } from "./dependencies.ts";
 import { createSessionDomains, type SessionDomains } from "./domains.ts";
+import { hookFolders } from "./hook-folders.ts";
 import type { Machine } from "./project.ts";
 import type { SessionSandbox } from "./sandbox.ts";
-import { createSessionServers, type SessionServers } from "./servers.ts";
+import { createSessionServers, delegateServers, type SessionServers } from "./servers.ts";
 import type { SessionTape } from "./tape.ts";
 
 export interface SessionWorld {
@@ -43,6 +44,8 @@ export interface WorldParts {
   readonly running: ProcessPort | undefined;
   /** Of the whole tree, once its root has made them. */
   readonly servers: SessionServers | undefined;
+  /** The agent that a delegate is: it may have servers of its own. */
+  readonly agent: string | undefined;
 }
 
 /** Rejects with ConfigInvalid or SandboxUnavailable before anything has begun. */
@@ -52,18 +55,23 @@ export async function openWorld(parts: WorldParts): Promise<SessionWorld> {
   const tape = dependencies.tape.session(id);
   const domains = createSessionDomains(settings, project);
   domains(); // a wrong entry is told before anything begins
+  const sandboxPaths = [...settings.sandboxPaths, ...hookFolders(settings.hooks, env)];
   const sandboxed = (root: string, outside: ProcessPort): SessionSandbox =>
-    dependencies.sandboxFor({ root, outside, domains, deniedPrograms, settings });
+    dependencies.sandboxFor({ root, outside, domains, deniedPrograms, settings: { ...settings, sandboxPaths } });
   const made = effectPorts({ workspace: folder, env, domains, ownPaths, sandboxed, running });
   const { root } = made.files;
-  const servers =
-    parts.servers ??
+  const started = (of: readonly McpServer[]): SessionServers =>
     createSessionServers({
-      ...{ settings, env, clock: dependencies.clock, sandboxFor: dependencies.sandboxFor },
+      ...{ servers: of, env, clock: dependencies.clock, sandboxFor: dependencies.sandboxFor },
       place: { root, outside: made.outside, domains, deniedPrograms, settings },
+      program: dependencies.programServers,
       log: dependencies.serverLog,
+      credentials: dependencies.credentials,
       ...defined({ taped: tape.servers }),
     });
+  const own = parts.agent === undefined ? [] : (settings.agentServers?.[parts.agent] ?? []);
+  const servers =
+    parts.servers === undefined ? started(settings.mcpServers) : delegateServers(parts.servers, own, started(own));
   const sandbox = tape.sandbox(made.sandbox);
   const given = { files: made.files, processes: made.sandbox.processes, web: made.web, servers: servers.port };
   const observed = dependencies.observePorts?.(given) ?? given;

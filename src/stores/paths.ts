@@ -30,10 +30,15 @@ export function harnessPaths(env: Readonly<Record<string, string | undefined>>):
   };
 }
 
-/** What MCP servers keep, and packages that were installed for them, a folder for each server. Throws as {@link harnessPaths} does. */
+/** What MCP servers keep and packages that were installed for them, a folder for each server; copies of approved files; what was approved of their tools. Throws as {@link harnessPaths} does. */
 export function serverFolders(env: Readonly<Record<string, string | undefined>>) {
-  const { dataDir } = harnessPaths(env);
-  return { state: join(dataDir, "mcp"), packages: join(dataDir, "mcp-packages") };
+  const { dataDir, stateDir } = harnessPaths(env);
+  return {
+    state: join(dataDir, "mcp"),
+    packages: join(dataDir, "mcp-packages"),
+    files: join(dataDir, "mcp-files"),
+    tools: join(stateDir, "mcp-tools"),
+  };
 }
 
 /** The folders of the program, wherever the environment says that they are. */

@@ -102,6 +102,8 @@ function createFold({ timing, clean = (whole) => whole }: TranscriptOptions) {
         return `_Hook ${inline(event.payload.hook)} failed: ${inline(event.payload.message)}_`;
       case "MCPServerDown":
         return `_MCP server ${inline(event.payload.name)} is down: ${inline(event.payload.reason)}._`;
+      case "MCPToolsChanged":
+        return `_MCP server ${inline(event.payload.name)}: changed tools wait for approval: ${inline(event.payload.tools.join(", "))}._`;
       case "WorkspaceRestored": {
         const { action, restored, conflicts } = event.payload;
         const paths = restored.map(({ path }) => inline(path)).join(", ");
@@ -111,6 +113,10 @@ function createFold({ timing, clean = (whole) => whole }: TranscriptOptions) {
       }
       case "TurnSteered":
         return `_Message during the turn:_\n\n${quote(event.payload.content.map(blockText).join("\n\n"))}`;
+      case "ContextAdded": {
+        const { origin, what, content } = event.payload;
+        return `_Added from the ${origin} ${inline(what)}:_\n\n${quote(shorten(content.map(blockText).join("\n\n")))}`;
+      }
       case "InputRefused":
         return `_A queued input did not start: ${inline(event.payload.message)}_`;
       case "OrphanedCall":

@@ -23,7 +23,7 @@ test("the question and its options reach the person, the answer comes back", asy
 test("when nobody can answer the model is told to go on", async () => {
   expect(await askUserTool.run({ question: "Which?" }, createToolContext(createTemporaryWorkspace().ports))).toEqual({
     content: [
-      { type: "text", text: "Nobody can answer now. Go on with your best judgement, and say what you assumed." },
+      { type: "text", text: "Nobody can answer now. Continue with your best judgement, and say what you assumed." },
     ],
     isError: true,
   });

@@ -24,7 +24,7 @@ export const askUserTool: BuiltinTool = {
   async run(args, context) {
     const answer = await context.ask(textArgument(args, "question"), textListArgument(args, "options"));
     if (answer !== undefined) return textOutput(answer);
-    const text = "Nobody can answer now. Go on with your best judgement, and say what you assumed.";
+    const text = "Nobody can answer now. Continue with your best judgement, and say what you assumed.";
     return { content: [{ type: "text", text }], isError: true };
   },
 };

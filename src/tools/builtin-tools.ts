@@ -13,6 +13,7 @@ import { moveTool } from "./move.ts";
 import { readTool } from "./read.ts";
 import { removeTool } from "./remove.ts";
 import { searchTool } from "./search.ts";
+import { skillFacts } from "./skill.ts";
 import { writeTool } from "./write.ts";
 
 /** In the order in which the model sees them. */
@@ -30,8 +31,19 @@ const builtinTools: readonly (BuiltinTool | typeof execFacts)[] = [
   askUserTool,
 ];
 
-export function createBuiltinTools(clock: Pick<Clock, "sleep">): ToolSource {
-  const tools = builtinTools.map((tool) => ("run" in tool ? tool : createExecTool(clock)));
+/** A tool of no pack is always there. */
+function packOf(name: string): "fs" | "shell" | "web" | undefined {
+  if (name === execFacts.name) return "shell";
+  return name.startsWith("fs.") ? "fs" : name.startsWith("web.") ? "web" : undefined;
+}
+
+/** `packs`: only these, and what is in no pack. Default: all. */
+export function createBuiltinTools(clock: Pick<Clock, "sleep">, packs?: readonly string[]): ToolSource {
+  const offered = builtinTools.filter(({ name }) => {
+    const pack = packOf(name);
+    return packs === undefined || pack === undefined || packs.includes(pack);
+  });
+  const tools = offered.map((tool) => ("run" in tool ? tool : createExecTool(clock)));
   return { name: "builtin", tools: () => tools };
 }
 
@@ -39,8 +51,8 @@ export const builtinToolNames: readonly string[] = builtinTools.map(({ name }) =
 /** Those that hand work to other agents; there in a project. */
 export const delegationToolNames: readonly string[] = Object.values(delegationFacts).map(({ name }) => name);
 
-/** Of all tools of the program, those that delegate included. */
-export const toolFacts: readonly ToolFacts[] = [...builtinTools, ...Object.values(delegationFacts)];
+/** Of all tools of the program, those that delegate and the one for skills included. */
+export const toolFacts: readonly ToolFacts[] = [...builtinTools, skillFacts, ...Object.values(delegationFacts)];
 
 const byName = new Map(toolFacts.map((facts) => [facts.name, facts]));
 

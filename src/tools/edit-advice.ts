@@ -22,7 +22,7 @@ export function adviseNoMatch(text: string, oldText: string): string {
     return `It differs only in white space from these lines:\n${numbered(shown, at)}`;
   }
   const similar = mostSimilar(lines, wanted);
-  if (similar.length === 0) return "Nothing in it looks alike; read the file again.";
+  if (similar.length === 0) return "The file has no similar lines; read it again.";
   const shown = similar.map((index) => numbered(lines.slice(index, index + 1), index));
   return `The most similar lines are:\n${shown.join("\n")}`;
 }

@@ -102,7 +102,7 @@ describe("no match", () => {
       "begins with line numbers",
     );
     await expect(edit("one\ntwo\n", { old_text: "completely different", new_text: "" })).rejects.toThrow(
-      "read the file again",
+      "read it again",
     );
   });
 

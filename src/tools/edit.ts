@@ -67,7 +67,7 @@ async function readText(files: FilePort, path: string): Promise<string> {
     const bytes = await files.read(path, MAX_FILE_BYTES);
     const text = decodeText(bytes);
     if (text !== undefined) return text;
-    throw new ToolError(`${path} is no text: ${binaryKind(bytes)}, ${formatBytes(bytes.length)}.`);
+    throw new ToolError(`${path} is not a text file: ${binaryKind(bytes)}, ${formatBytes(bytes.length)}.`);
   } catch (error) {
     throw await withSuggestion(error, files, path);
   }

@@ -64,7 +64,7 @@ describe.each(places)("a command, %s a sandbox", (place) => {
     workspace.put("sub/file.txt", "");
     expect((await exec({ command: "[[ -n $BASH_VERSION ]] && ls" }, {}, workspace)).text).toBe("sub");
     expect((await exec({ command: "ls", cwd: "sub" }, {}, workspace)).text).toBe("file.txt");
-    await expect(exec({ command: "ls", cwd: "missing" }, {}, room())).rejects.toThrow("missing is no directory");
+    await expect(exec({ command: "ls", cwd: "missing" }, {}, room())).rejects.toThrow("missing is not a directory");
     await expect(exec({ command: "ls", cwd: ".." }, {}, room())).rejects.toMatchObject({ reason: "OutsideWorkspace" });
   });
 
@@ -97,7 +97,7 @@ describe.each(places)("a command, %s a sandbox", (place) => {
     );
     await expect(run).rejects.toMatchObject({
       reason: "ToolTimeout",
-      message: "begun\n[timed out after 300 ms; the process group was ended; timeout_ms may be up to 600000]",
+      message: "begun\n[timed out after 300 ms; the process group was killed; timeout_ms may be up to 600000]",
     });
   });
 

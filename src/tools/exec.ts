@@ -50,7 +50,8 @@ export function createExecTool(clock: Pick<Clock, "sleep">): BuiltinTool {
       const command = textArgument(args, "command");
       const cwd = optionalText(args, "cwd") ?? ".";
       const timeoutMs = Math.min(optionalInteger(args, "timeout_ms", 1) ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
-      if ((await context.ports.files.stat(cwd))?.kind !== "directory") throw new ToolError(`${cwd} is no directory.`);
+      if ((await context.ports.files.stat(cwd))?.kind !== "directory")
+        throw new ToolError(`${cwd} is not a directory.`);
       const output = createBoundedText({ headChars: HEAD_CHARS, tailChars: TAIL_CHARS });
       const progress = createProgressGatherer((text) => context.progress(text), clock);
       const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
@@ -103,7 +104,7 @@ function outcome(exit: ProcessExit, output: string, timeoutMs: number, context: 
   }
   const notes: string[] = [];
   if (exit.ended === "timeout") {
-    notes.push(`timed out after ${exit.timeoutMs ?? timeoutMs} ms; the process group was ended`);
+    notes.push(`timed out after ${exit.timeoutMs ?? timeoutMs} ms; the process group was killed`);
     if (exit.timeoutMs === undefined && timeoutMs < MAX_TIMEOUT_MS)
       notes.push(`timeout_ms may be up to ${MAX_TIMEOUT_MS}`);
   } else if (exit.ended === "output") {

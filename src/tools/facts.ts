@@ -6,7 +6,7 @@ import type { Tool } from "#engine";
 
 /**
  * What a call does. `read` and `search` show what is in files, `list` only what they are called, `change` changes them. A `command`
- * has the arguments `command` and `cwd`, a `fetch` has `url`. `delegation` hands work to another agent, `task` follows it.
+ * has the arguments `command` and `cwd`, a `fetch` has `url`. A `skill` shows text that the user allowed. `delegation` hands work to another agent, `task` follows it.
  */
 export type ToolKind =
   | "read"
@@ -16,6 +16,7 @@ export type ToolKind =
   | "command"
   | "fetch"
   | "question"
+  | "skill"
   | "delegation"
   | "task"
   | "other";

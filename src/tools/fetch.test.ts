@@ -66,7 +66,7 @@ describe("a page", () => {
 
 describe("what is not shown", () => {
   test("a binary is refused with type and size", async () => {
-    await expect(fetchFrom(serve("application/pdf", "%PDF-1.7"))).rejects.toThrow("is no text: application/pdf, 8 B.");
+    await expect(fetchFrom(serve("application/pdf", "%PDF-1.7"))).rejects.toThrow("is not text: application/pdf, 8 B.");
     await expect(fetchFrom(serve("", Buffer.from("\x7fELF\0\0", "latin1")))).rejects.toThrow("program (ELF), 6 B");
     await expect(fetchFrom(serve("image/png", Buffer.alloc(3_000_000)))).rejects.toThrow("image/png, more than 2.0 MB");
   });
@@ -78,7 +78,7 @@ describe("what is not shown", () => {
     });
     const long = await fetchFrom(serve("text/plain", "e".repeat(50_000), 500));
     expect([long.text.length < 2_100, long.isError]).toEqual([true, true]);
-    expect((await fetchFrom(serve("image/png", "png", 403))).text).toContain("is no text: image/png, 3 B.");
+    expect((await fetchFrom(serve("image/png", "png", 403))).text).toContain("is not text: image/png, 3 B.");
   });
 
   test("a private address is refused by the port", async () => {

@@ -46,7 +46,7 @@ async function readableText(response: WebResponse, raw: boolean, failed: boolean
   const isText = type === "" ? !response.body.subarray(0, CHARSET_SNIFF_BYTES).includes(0) : TEXT_TYPE.test(type);
   if (!isText) {
     const size = `${response.truncated ? "more than " : ""}${formatBytes(response.body.length)}`;
-    const refusal = `${response.url} is no text: ${type || binaryKind(response.body)}, ${size}.`;
+    const refusal = `${response.url} is not text: ${type || binaryKind(response.body)}, ${size}.`;
     if (failed) return refusal;
     throw new ToolError(refusal);
   }

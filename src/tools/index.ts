@@ -9,4 +9,6 @@ export {
 } from "./builtin-tools.ts";
 export { delegationFacts } from "./delegation-facts.ts";
 export type { PathArgument, ToolFacts, ToolKind } from "./facts.ts";
+export { imageType } from "./file-kind.ts";
 export { createMemoization } from "./memoization.ts";
+export { createSkillTool } from "./skill.ts";

@@ -34,7 +34,7 @@ export const readTool: BuiltinTool = {
     if (image !== undefined) return imageOutput(path, image, bytes);
     const text = decodeText(bytes);
     if (text === undefined) {
-      throw new ToolError(`${path} is no text: ${binaryKind(bytes)}, ${formatBytes(bytes.length)}.`);
+      throw new ToolError(`${path} is not a text file: ${binaryKind(bytes)}, ${formatBytes(bytes.length)}.`);
     }
     if (text === "") return textOutput(`${path} is empty.`);
     return textOutput(page(path, splitLines(text), args));

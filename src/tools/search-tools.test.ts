@@ -202,6 +202,6 @@ test("what is hidden is not found, wherever a search begins and whatever its nam
     expect(listed.match(/.*token/g)).toEqual(["state/own1a/token"]);
   }
   for (const path of ["state/own", "link/own", "src/own/token"]) {
-    await expect(run(searchTool, inside, { pattern: "needle", path })).rejects.toThrow(/belongs to the harness itself/);
+    await expect(run(searchTool, inside, { pattern: "needle", path })).rejects.toThrow(/belongs to Harness itself/);
   }
 });

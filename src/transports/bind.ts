@@ -52,7 +52,7 @@ function keepToOwner(path: string): void {
 async function removeStale(path: string): Promise<void> {
   try {
     if (!lstatSync(path).isSocket()) {
-      throw new ReasonError("UsageInvalid", { detail: `${path} is there and is not a socket` });
+      throw new ReasonError("UsageInvalid", { detail: `${path} exists and is not a socket` });
     }
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return;

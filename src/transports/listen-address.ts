@@ -14,7 +14,7 @@ export function parseListenAddress(text: string): ListenAddress {
   const refuse = (detail: string): ReasonError => new ReasonError("UsageInvalid", { detail });
   if (text.startsWith("unix:")) {
     const path = text.slice("unix:".length);
-    if (!isAbsolute(path)) throw refuse(`${text}: name the socket by its absolute path`);
+    if (!isAbsolute(path)) throw refuse(`${text}: use the absolute path of the socket`);
     if (Buffer.byteLength(path) > SOCKET_PATH_BYTES) throw refuse(`${text}: longer than ${SOCKET_PATH_BYTES} bytes`);
     return { kind: "unix", path };
   }

@@ -16,6 +16,7 @@ import {
   parseLock,
   writeLock,
 } from "./lock-file.ts";
+import type { ServerAnswer } from "./server-answer.ts";
 
 export interface TrustKeys {
   /** 32 bytes each; may throw when the machine's key cannot be used. */
@@ -41,9 +42,15 @@ export interface AckedFile {
 export interface ApprovedLock {
   readonly path: string;
   /** What was agreed to, and why that is nothing where a file is there that cannot be believed. Never throws. */
-  read(): { readonly files: readonly LockEntry[]; readonly problem?: string };
+  read(): {
+    readonly files: readonly LockEntry[];
+    readonly servers: readonly ServerAnswer[];
+    readonly problem?: string;
+  };
   /** Adds or replaces entries, and takes out those of files that are gone. Durable when it returns. */
   change(acked: readonly AckedFile[], removed: readonly string[]): void;
+  /** Replaces what was said about the servers of these names. Durable when it returns. */
+  answer(servers: readonly ServerAnswer[]): void;
   textOf(sha256: string): string | undefined;
 }
 
@@ -55,31 +62,41 @@ export function createApprovedLock({ directory, root, keys }: ApprovedLockOption
   const read: ApprovedLock["read"] = () => {
     try {
       const text = readOwnedFile(path, MAX_LOCK_BYTES)?.toString("utf8");
-      if (text === undefined) return { files: [] };
+      if (text === undefined) return { files: [], servers: [] };
       const lock = parseLock(text);
       if (lock.root !== root || !isGenuine(lock, keys().mac)) {
         throw new LockFileError("this machine's key did not seal it for this project");
       }
-      return { files: lock.files };
+      return { files: lock.files, servers: lock.servers ?? [] };
     } catch (error) {
       const why = messageOf(error);
-      return { files: [], problem: `Harness ignores ${path}: ${why}. You must ack all files again.` };
+      return { files: [], servers: [], problem: `Harness ignores ${path}: ${why}. You must ack all files again.` };
     }
   };
+
+  function write(lock: LockFile): void {
+    makePrivateDirectory(folder);
+    writePrivateFile(path, writeLock({ ...lock, mac: macOf(lock, keys().mac) }), { durable: true });
+  }
 
   return {
     path,
     read,
+    answer(given) {
+      const { files, servers } = read();
+      const others = servers.filter(({ name }) => !given.some((one) => one.name === name));
+      write({ root, files, servers: [...others, ...given] });
+    },
     change(acked, removed) {
       const gone = new Set([...removed, ...acked.map(({ entry }) => entry.path)]);
-      const files = [...read().files.filter(({ path: one }) => !gone.has(one)), ...acked.map(({ entry }) => entry)];
-      const lock: LockFile = { root, files };
+      const { files: before, servers } = read();
+      const files = [...before.filter(({ path: one }) => !gone.has(one)), ...acked.map(({ entry }) => entry)];
       makePrivateDirectory(folder);
       // Before the lock: an entry without its text only costs the difference, a text without an entry is let go of next time.
       texts.keep(
         new Map(files.map(({ sha256 }) => [sha256, acked.find(({ entry }) => entry.sha256 === sha256)?.text])),
       );
-      writePrivateFile(path, writeLock({ ...lock, mac: macOf(lock, keys().mac) }), { durable: true });
+      write({ root, files, servers });
     },
     textOf: (sha256) => texts.read(sha256),
   };

@@ -26,7 +26,8 @@ const ANCHOR = /(?:^|[\s[{,])[&*]\S/;
 const BODY = "the text";
 
 export function classifyChange(kind: JudgedFile["kind"], before: string, after: string): Change {
-  if (kind === "context") return { class: before === after ? "metadata" : "prose", parts: [BODY] };
+  if (kind === "context" || kind === "instructions")
+    return { class: before === after ? "metadata" : "prose", parts: [BODY] };
   const [old, now] = [partsOf(before), partsOf(after)];
   if (old === undefined || now === undefined) return { class: "executable", parts: ["the whole file"] };
   const names = [...new Set([...old.keys(), ...now.keys()])];

@@ -4,3 +4,4 @@ export type { Change } from "./change-class.ts";
 export { LockFileError, MAX_LOCK_BYTES, parseLock, writeLock } from "./lock-file.ts";
 export { createLockFileTrust, createProjectTrust, type ProjectTrust, type WaitingFile } from "./project-trust.ts";
 export { rekeyTrust } from "./rekey.ts";
+export type { InstalledPackage, ServerAnswer } from "./server-answer.ts";

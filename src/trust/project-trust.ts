@@ -1,12 +1,21 @@
 /** Whether somebody has agreed to the files of a project as they are: by what this user acked here, or by a lock file that was handed in. */
 
 import { lstatSync } from "node:fs";
-import { isAbsolute, join, relative, sep } from "node:path";
-import { type AwaitingFile, type JudgedFile, readFileContent, type TrustPort } from "#artifacts";
+import { isAbsolute, relative, resolve, sep } from "node:path";
+import {
+  type AwaitingFile,
+  isOptionalKind,
+  type JudgedFile,
+  type Judgement,
+  optionalKinds,
+  readFileContent,
+  type TrustPort,
+} from "#artifacts";
 import { defined, errnoOf } from "#base";
 import { type AckedFile, type ApprovedLock, createApprovedLock, type TrustKeys } from "./approved-lock.ts";
 import { type Change, classifyChange } from "./change-class.ts";
 import type { AckedHow, LockEntry, LockFile } from "./lock-file.ts";
+import type { ServerAnswer } from "./server-answer.ts";
 
 export interface ProjectTrustOptions {
   /** The real path of the project. */
@@ -31,6 +40,8 @@ export interface WaitingFile extends AwaitingFile {
   readonly acked?: { readonly sha256: string; readonly text?: string; readonly at: string };
   /** Where both texts are known. */
   readonly changed?: Change;
+  /** When an earlier content of it was denied, RFC 3339. */
+  readonly deniedAt?: string;
 }
 
 export interface ProjectTrust extends TrustPort {
@@ -41,7 +52,12 @@ export interface ProjectTrust extends TrustPort {
   look(file: AwaitingFile): WaitingFile;
   /** Agrees to what `look` gave, not to what may lie there meanwhile. */
   ack(files: readonly WaitingFile[], how: AckedHow): void;
+  /** Says no to what `look` gave of optional files: they are left out until they change. Artifacts are passed over. */
+  deny(files: readonly WaitingFile[]): void;
   entries(): readonly LockEntry[];
+  /** What was said about the MCP servers of the project. */
+  serverAnswers(): readonly ServerAnswer[];
+  answerServer(answer: Omit<ServerAnswer, "at" | "by">): void;
 }
 
 export function createProjectTrust(options: ProjectTrustOptions): ProjectTrust {
@@ -51,16 +67,18 @@ export function createProjectTrust(options: ProjectTrustOptions): ProjectTrust {
 
   function look(file: AwaitingFile): WaitingFile {
     const entry = lock.read().files.find(({ path }) => path === file.file);
-    const before = entry === undefined ? undefined : lock.textOf(entry.sha256);
-    const acked = entry && {
-      sha256: entry.sha256,
-      at: entry.at,
+    // Against a text that was denied nothing is compared.
+    const agreed = entry?.denied === true ? undefined : entry;
+    const before = agreed === undefined ? undefined : lock.textOf(agreed.sha256);
+    const acked = agreed && {
+      sha256: agreed.sha256,
+      at: agreed.at,
       ...defined({ text: before }),
     };
-    const known = acked === undefined ? {} : { acked };
+    const known = defined({ acked, deniedAt: entry?.denied === true ? entry.at : undefined });
     if (file.change === "removed") return { ...file, ...known };
-    const isOutside = isAbsolute(file.file);
-    const path = isOutside ? file.file : join(root, file.file);
+    const isOutside = isAbsolute(file.file) || file.file.startsWith("../");
+    const path = resolve(root, file.file);
     const outcome = readFileContent(path, file.file, isOutside ? undefined : root);
     if ("problem" in outcome) return { ...file, ...known };
     const { text, hash } = outcome.content;
@@ -68,18 +86,22 @@ export function createProjectTrust(options: ProjectTrustOptions): ProjectTrust {
     return { ...file, ...known, text, hash, ...changed };
   }
 
-  function ack(files: readonly WaitingFile[], how: AckedHow): void {
+  function answer(files: readonly WaitingFile[], how: AckedHow, denied?: true): void {
     const at = new Date(options.now()).toISOString();
     const present = files.flatMap(({ file, kind, hash, text }): AckedFile[] => {
       if (hash === undefined || text === undefined) return [];
-      return [{ entry: { path: file, sha256: hash, class: kind, at, by: options.by, how }, text }];
+      return [
+        { entry: { path: file, sha256: hash, class: kind, at, by: options.by, how, ...defined({ denied }) }, text },
+      ];
     });
     const removed = files.filter(({ change }) => change === "removed").map(({ file }) => file);
     lock.change(present, removed);
   }
 
+  const ack: ProjectTrust["ack"] = (files, how) => answer(files, how);
+
   /** Prose and metadata in a folder of the user's own: agreed to with a notice. */
-  function promoted(awaiting: readonly AwaitingFile[], judged: readonly JudgedFile[]): readonly AwaitingFile[] {
+  function promoted({ awaiting, denied }: Judgement, judged: readonly JudgedFile[]): Judgement {
     const hashes = new Map(judged.map(({ file, hash }) => [file, hash]));
     const mild = awaiting.flatMap((file) => {
       const seen = file.change === "changed" ? look(file) : undefined;
@@ -87,55 +109,79 @@ export function createProjectTrust(options: ProjectTrustOptions): ProjectTrust {
       // What takes effect is what was judged, not what lies there meanwhile.
       return seen !== undefined && isMild && seen.hash === hashes.get(file.file) ? [seen] : [];
     });
-    if (mild.length === 0) return awaiting;
+    if (mild.length === 0) return { awaiting, denied };
     ack(mild, "promoted");
     for (const { file, changed } of mild) if (changed !== undefined) onPromoted(file, changed);
-    return awaiting.filter(({ file }) => !mild.some((one) => one.file === file));
+    return { awaiting: awaiting.filter(({ file }) => !mild.some((one) => one.file === file)), denied };
   }
 
   return {
     isOwnFolder,
     problem: () => lock.read().problem,
     judge(files) {
-      const awaiting = awaitingFiles(root, files, lock.read().files);
-      if (!isOwnFolder || awaiting.length === 0) return awaiting;
+      const judgement = judgeFiles(root, files, lock.read().files);
+      if (!isOwnFolder || judgement.awaiting.length === 0) return judgement;
       try {
-        return promoted(awaiting, files);
+        return promoted(judgement, files);
       } catch {
-        return awaiting; // the lock cannot be written: whoever is asked finds out why
+        return judgement; // the lock cannot be written: whoever is asked finds out why
       }
     },
     look,
     ack,
+    deny: (files) =>
+      answer(
+        files.filter(({ kind, change }) => isOptionalKind(kind) && change !== "removed"),
+        "individual",
+        true,
+      ),
     entries: () => lock.read().files,
+    serverAnswers: () => lock.read().servers,
+    answerServer(answer) {
+      lock.answer([{ ...answer, at: new Date(options.now()).toISOString(), by: options.by }]);
+    },
   };
 }
 
 /** Exactly the files of a lock file that was handed in, and no others; nothing is learned. */
 export function createLockFileTrust(root: string, { files }: LockFile): TrustPort {
-  return { judge: (judged) => awaitingFiles(root, judged, files) };
+  return { judge: (judged) => judgeFiles(root, judged, files) };
 }
 
 /**
- * A file that was acked and lies there but is not read any more counts for nothing; one that is gone may have been a guard, unless it
- * was an eval case, which guards nothing.
+ * A file that was acked and lies there but is not read any more counts for nothing; one that is gone may have been a guard, unless
+ * files of its kind guard nothing, or it was denied.
  */
-function awaitingFiles(
-  root: string,
-  files: readonly JudgedFile[],
-  entries: readonly LockEntry[],
-): readonly AwaitingFile[] {
+function judgeFiles(root: string, files: readonly JudgedFile[], entries: readonly LockEntry[]): Judgement {
   const acked = new Map(entries.map((entry) => [entry.path, entry]));
   const here = new Set(files.map(({ file }) => file));
   const awaiting = files.flatMap(({ file, kind, hash }): AwaitingFile[] => {
     const entry = acked.get(file);
-    if (entry === undefined) return [{ file, kind, change: "new" }];
+    // An artifact cannot be left out, so a no to an optional file of that name is no answer.
+    if (entry === undefined || (isDenied(entry) && !isOptionalKind(kind))) return [{ file, kind, change: "new" }];
     return entry.sha256 === hash ? [] : [{ file, kind, change: "changed" }];
   });
-  const gone = entries.filter(({ path, class: kind }) => {
-    return kind !== "eval" && !here.has(path) && !isThere(isAbsolute(path) ? path : join(root, path));
+  const gone = entries.filter((entry) => {
+    return mayGuard(entry.class) && !isDenied(entry) && !here.has(entry.path) && !isThere(resolve(root, entry.path));
   });
-  return [...awaiting, ...gone.map(({ path, class: kind }): AwaitingFile => ({ file: path, kind, change: "removed" }))];
+  const waiting = new Set(awaiting.map(({ file }) => file));
+  return {
+    awaiting: [
+      ...awaiting,
+      ...gone.map(({ path, class: kind }): AwaitingFile => ({ file: path, kind, change: "removed" })),
+    ],
+    denied: entries
+      .filter((entry) => isDenied(entry) && here.has(entry.path) && !waiting.has(entry.path))
+      .map(({ path }) => path),
+  };
+}
+
+function isDenied({ denied }: LockEntry): boolean {
+  return denied === true;
+}
+
+function mayGuard(kind: LockEntry["class"]): boolean {
+  return isOptionalKind(kind) ? optionalKinds[kind].guards : kind !== "eval";
 }
 
 function isThere(path: string): boolean {

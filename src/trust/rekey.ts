@@ -31,7 +31,9 @@ export function rekeyTrust(options: {
       const text = old.textOf(entry.sha256);
       return { entry, ...defined({ text }) };
     });
-    createApprovedLock({ directory, root, keys: () => to }).change(files, []);
+    const next = createApprovedLock({ directory, root, keys: () => to });
+    next.change(files, []);
+    next.answer(known?.servers ?? []);
   }
   return { unreadable };
 }

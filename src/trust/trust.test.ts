@@ -54,12 +54,12 @@ function trust(options: { root?: string; keys?: typeof KEYS; own?: string[]; pro
 }
 
 async function waiting(by: Pick<ProjectTrust, "judge"> = trust()): Promise<string[]> {
-  return by.judge((await surveyProject({ root })).files).map(({ change, file }) => `${change} ${file}`);
+  return by.judge((await surveyProject({ root })).files).awaiting.map(({ change, file }) => `${change} ${file}`);
 }
 
 async function ackAll(by = trust()): Promise<void> {
   by.ack(
-    by.judge((await surveyProject({ root })).files).map((file) => by.look(file)),
+    by.judge((await surveyProject({ root })).files).awaiting.map((file) => by.look(file)),
     "individual",
   );
 }
@@ -91,7 +91,7 @@ describe("what waits", () => {
 
   test("what is agreed to is what was shown, not what lies there meanwhile", async () => {
     const by = trust();
-    const [first] = by.judge((await surveyProject({ root })).files);
+    const [first] = by.judge((await surveyProject({ root })).files).awaiting;
     if (first === undefined) throw new Error("something waits");
     const seen = by.look(first);
     put("harness.md", "---\nsandbox: 'off'\n---\n");
@@ -117,7 +117,7 @@ describe("what waits", () => {
     put("harness.md", "---\nmodel: openai:y\n---\n\nYou are careful.\n");
     const { files } = await surveyProject({ root });
     put("harness.md", "---\nmodel: openai:x\n---\n\nOther words.\n");
-    expect(own.judge(files).map(({ file }) => file)).toEqual(["harness.md"]);
+    expect(own.judge(files).awaiting.map(({ file }) => file)).toEqual(["harness.md"]);
   });
 });
 

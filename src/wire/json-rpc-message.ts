@@ -66,24 +66,25 @@ export function parseLine(bytes: Uint8Array, batchMax: number): ParsedLine {
   if (!Array.isArray(value)) return parseMessage(value);
   if (batchMax === 0) return malformed(null, "InvalidRequest", "Batches are not supported: send one message per line.");
   if (value.length === 0) return malformed(null, "InvalidRequest", "The batch is empty.");
-  if (value.length > batchMax) return malformed(null, "InvalidRequest", `A batch has at most ${batchMax} requests.`);
+  if (value.length > batchMax)
+    return malformed(null, "InvalidRequest", `A batch can have at most ${batchMax} requests.`);
   return { type: "batch", messages: value.map(parseMessage) };
 }
 
 function parseMessage(value: unknown): RpcMessage {
-  if (!isRecord(value)) return malformed(null, "InvalidRequest", "A request is an object.");
+  if (!isRecord(value)) return malformed(null, "InvalidRequest", "A request must be an object.");
   const { id, method, params, jsonrpc, result, error } = value;
   if (id !== undefined && id !== null && typeof id !== "string" && typeof id !== "number") {
-    return malformed(null, "InvalidRequest", "The id of a request is a string, a number or null.");
+    return malformed(null, "InvalidRequest", "The id of a request must be a string, a number or null.");
   }
   const known = id ?? null;
-  if (jsonrpc !== "2.0") return malformed(known, "InvalidRequest", 'A request has "jsonrpc": "2.0".');
+  if (jsonrpc !== "2.0") return malformed(known, "InvalidRequest", 'A request must have "jsonrpc": "2.0".');
   if (method === undefined && ("result" in value || "error" in value)) {
     return { type: "reply", id: known, result, ...defined({ error: "error" in value ? errorFrom(error) : undefined }) };
   }
-  if (typeof method !== "string") return malformed(known, "InvalidRequest", "A request names its method.");
+  if (typeof method !== "string") return malformed(known, "InvalidRequest", "A request must name its method.");
   if (params !== undefined && !isRecord(params) && !Array.isArray(params)) {
-    return malformed(known, "InvalidRequest", "The parameters of a request are an object.");
+    return malformed(known, "InvalidRequest", "The parameters of a request must be an object.");
   }
   return { type: "request", ...defined({ id }), method, params: params ?? {} };
 }

@@ -159,7 +159,7 @@ describe("what comes in", () => {
         { id: null, error: { code: -32600 } },
       ],
       { id: null, error: { message: "The batch is empty." } },
-      { id: null, error: { message: "A batch has at most 3 requests." } },
+      { id: null, error: { message: "A batch can have at most 3 requests." } },
     ]);
     expect(after).toEqual(["b true 0", "a true 1"]);
   });

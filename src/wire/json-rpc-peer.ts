@@ -218,7 +218,7 @@ export function createJsonRpcPeer(options: JsonRpcPeerOptions): JsonRpcPeer {
     const parsed =
       "bytes" in line
         ? parseLine(line.bytes, limits.batch)
-        : malformed(null, "InvalidRequest", `A line has at most ${limits.lineBytes} bytes.`);
+        : malformed(null, "InvalidRequest", `A line can have at most ${limits.lineBytes} bytes.`);
     if (parsed.type === "blank") return undefined;
     const all = (parsed.type === "batch" ? parsed.messages : [parsed]).map(expected);
     // These make room: they wait for nothing.
@@ -241,7 +241,7 @@ export function createJsonRpcPeer(options: JsonRpcPeerOptions): JsonRpcPeer {
   /** A peer that asks nothing has nothing to be replied to. */
   function expected(message: RpcMessage): RpcMessage {
     if (message.type !== "reply" || limits.pending > 0) return message;
-    return malformed(message.id, "InvalidRequest", "A request names its method.");
+    return malformed(message.id, "InvalidRequest", "A request must name its method.");
   }
 
   function isCancellation(message: Request | Malformed): message is Request {
@@ -287,7 +287,7 @@ export function createJsonRpcPeer(options: JsonRpcPeerOptions): JsonRpcPeer {
   }
 
   function turnAway(received: Received): undefined {
-    const error = standardError("TooManyRequests", `At most ${limits.inFlight} requests are carried out at a time.`);
+    const error = standardError("TooManyRequests", `At most ${limits.inFlight} requests can run at the same time.`);
     const replies = received.messages.flatMap((message) => {
       if (message.type === "malformed") return [refusal(message.id, message.error)];
       if (message.id !== undefined) return [refusal(message.id, error)];
@@ -301,7 +301,7 @@ export function createJsonRpcPeer(options: JsonRpcPeerOptions): JsonRpcPeer {
     signal?.throwIfAborted();
     closed.signal.throwIfAborted();
     if (pending.size >= limits.pending) {
-      throw new PeerError("too many requests", `${limits.pending} requests wait for their reply already`);
+      throw new PeerError("too many requests", `${limits.pending} requests are already waiting for a reply`);
     }
     const id = ++lastId;
     const asked = Promise.withResolvers<unknown>();
@@ -371,7 +371,5 @@ function refusal(id: RequestId, { code, message, data }: JsonRpcError): object {
 }
 
 function standardErrorOf(thrown: unknown): JsonRpcError {
-  return thrown instanceof JsonRpcError
-    ? thrown
-    : standardError("InternalError", "The request could not be carried out.");
+  return thrown instanceof JsonRpcError ? thrown : standardError("InternalError", "The request failed.");
 }

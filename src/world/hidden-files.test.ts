@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { EffectError } from "../base/ports.ts";
+import { EffectError } from "../base/effect-error.ts";
 import { createWorkspaceFiles } from "./workspace-files.ts";
 
 function createFiles(): { readonly root: string } {
@@ -31,7 +31,7 @@ const SWAP = `
     if (round === 0) fs.writeSync(1, "swapping");
   }`;
 
-const denied = { reason: "AccessDenied", message: expect.stringContaining("belongs to the harness itself") };
+const denied = { reason: "AccessDenied", message: expect.stringContaining("belongs to Harness itself") };
 
 test("nothing below a hidden path is reached, by any name or tool, and everything else is", async () => {
   const { root } = createFiles();

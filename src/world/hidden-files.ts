@@ -30,7 +30,7 @@ export function createHiddenFiles(root: string, paths: readonly string[]): Hidde
     check(shown, reals, whole) {
       // What acts on an entry acts on a link itself; both names count.
       if (![...reals, relative(root, resolve(root, shown))].some((name) => meets(name, whole))) return;
-      throw new EffectError("AccessDenied", `${shown} belongs to the harness itself, and is not for tools`);
+      throw new EffectError("AccessDenied", `${shown} belongs to Harness itself; tools cannot use it`);
     },
   };
 }

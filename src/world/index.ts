@@ -39,10 +39,11 @@ export {
   startPiped,
   startReaped,
 } from "./processes.ts";
-export { createProgramFacts } from "./program-facts.ts";
+export { createProgramFacts, type FoundProgram, fileSha256, findProgram } from "./program-facts.ts";
 export { createPublicWeb, listedHost } from "./public-web.ts";
 export { realPath, realPathIfThere } from "./real-path.ts";
 export { refusedWorkspace } from "./refused-workspace.ts";
+export { isPrivateByName, type RemoteRequest, sendThroughSocket, sendToAddress } from "./remote-request.ts";
 export { createScratchFolders, type ScratchFolders } from "./scratch-folder.ts";
 export { SETTLED_TIME_FILE, settledTime } from "./settled-time.ts";
 export { atStraightEntry, STRAIGHT_READ_FLAGS } from "./straight-entry.ts";

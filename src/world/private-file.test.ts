@@ -57,7 +57,7 @@ test("that has to be believed is read only when nobody else could have written i
   writePrivateFile(path, "one", { durable: false });
   expect(readOwnedFile(path, 10)?.toString()).toBe("one");
   expect(() => readOwnedFile(path, 2)).toThrow("it has more than 2 bytes");
-  expect(() => readOwnedFile(directory, 10)).toThrow("it is no file");
+  expect(() => readOwnedFile(directory, 10)).toThrow("it is not a regular file");
   chmodSync(path, 0o620);
   expect(() => readOwnedFile(path, 10)).toThrow("others can reach it");
   symlinkSync(path, join(directory, "link"));

@@ -156,7 +156,7 @@ export function readOwnedFile(path: string, maxBytes: number): Buffer | undefine
   if (file === undefined) return undefined;
   try {
     const info = fstatSync(file);
-    if (!info.isFile()) throw new Error("it is no file");
+    if (!info.isFile()) throw new Error("it is not a regular file");
     if (!isOwn(info)) throw new Error("others can reach it, or it belongs to somebody else");
     if (info.size > maxBytes) throw new Error(`it has more than ${maxBytes} bytes`);
     return readFileSync(file);

@@ -26,7 +26,7 @@ export interface ProcessGroup {
   /** Resolves to true as soon as nobody of the group runs, to false after `ms`. */
   gone(ms: number): Promise<boolean>;
   /** SIGTERM, then SIGKILL to whoever is left after the grace. Resolves when all are gone; bounded. */
-  end(options: { readonly strays: boolean }): Promise<void>;
+  end(options: { readonly strays: boolean; readonly termGraceMs?: number | undefined }): Promise<void>;
 }
 
 /** With a monitor, `pid` is its process: it is spared the polite signal, which would end all at once. */
@@ -59,9 +59,9 @@ export function createProcessGroup(pid: number, mark: string, clock: Clock, moni
   return {
     kill: (signal) => void send(-pid, signal),
     gone: (ms) => waitUntilGone(ms, false),
-    async end({ strays }) {
+    async end({ strays, termGraceMs = TERM_GRACE_MS }) {
       await signalAll("SIGTERM", strays);
-      if (await waitUntilGone(TERM_GRACE_MS, strays)) return;
+      if (await waitUntilGone(termGraceMs, strays)) return;
       for (let round = 0; round < KILL_ROUNDS; round++) {
         await signalAll("SIGKILL", strays);
         if (await waitUntilGone(KILL_GRACE_MS, strays)) return;

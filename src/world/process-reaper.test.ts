@@ -27,7 +27,7 @@ test("a shell that never says that it waits is ended, and no command begins", as
   const reaper = startReaper("MARK=1", start, onEnd, clock);
   const ready = expect(reaper.ready()).rejects.toMatchObject({
     reason: "SpawnFailed",
-    message: expect.stringMatching(/nothing would end a command if this program was killed: \/bin\/sh did not answer/),
+    message: expect.stringMatching(/if Harness were killed, its commands would keep running: \/bin\/sh did not answer/),
   });
   await clock.advance(10_000);
   await ready;

@@ -73,7 +73,7 @@ export function startReaper(text: string, start: StartShell, onEnd: () => void, 
       try {
         await answeredInTime();
       } catch (error) {
-        const detail = `nothing would end a command if this program was killed: ${messageOf(error)}`;
+        const detail = `if Harness were killed, its commands would keep running: ${messageOf(error)}`;
         throw new EffectError("SpawnFailed", `the sandbox cannot be used; ${detail}`, { cause: error });
       } finally {
         answered();

@@ -3,7 +3,8 @@ import { closeSync, openSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createTemporaryWorkspace, type TemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
-import { EffectError, type ProcessExit, type ProcessSpec } from "../base/ports.ts";
+import { EffectError } from "../base/effect-error.ts";
+import type { ProcessExit, ProcessSpec } from "../base/ports.ts";
 import { createProcesses } from "./processes.ts";
 import { createSystemClock } from "./system.ts";
 
@@ -271,22 +272,35 @@ describe("a program that does not start", () => {
   });
 });
 
-test("the end of our own process ends what it runs", async () => {
+/** `run` is what a process of its own does with the port; resolves with how it ended, and with the program that it had started. */
+async function leftBy(more: string): Promise<{ exit: unknown; pid: number }> {
   const workspace = createTemporaryWorkspace();
   const script = `
     import { createProcesses } from ${JSON.stringify(join(import.meta.dirname, "processes.ts"))};
     const processes = createProcesses({ root: ${JSON.stringify(workspace.root)}, env: process.env });
     const spec = { file: "sh", args: ["-c", "trap '' TERM; echo $$; sleep 60; sleep 60"], timeoutMs: 60_000 };
-    processes.run({ ...spec, onOutput(stream, chunk) { console.log(String(chunk).trim()); process.exit(7); } },
-      new AbortController().signal);`;
-  const { exit, stdout } = await shell(workspace, "", {
-    file: process.execPath,
-    args: ["--input-type=module", "-e", script],
-  });
+    processes.run({ ...spec, ${more} }, new AbortController().signal);`;
+  const args = ["--input-type=module", "-e", script];
+  const { exit, stdout } = await shell(workspace, "", { file: process.execPath, args });
+  return { exit, pid: pidsIn(stdout)[0] ?? 0 };
+}
+
+test("the end of our own process ends what it runs", async () => {
+  const { exit, pid } = await leftBy("onOutput(stream, chunk) { console.log(String(chunk).trim()); process.exit(7); }");
   expect(exit).toEqual({ code: 7, signal: null, ended: "exit" });
-  const [pid] = pidsIn(stdout);
-  await expect.poll(() => runs(pid ?? 0), { interval: 10 }).toBe(false);
+  await expect.poll(() => runs(pid), { interval: 10 }).toBe(false);
 });
+
+test.runIf(process.platform === "linux")(
+  "a program that is spoken to while it runs also ends when our own process is killed, without a sandbox",
+  async () => {
+    const killed = 'process.stdout.write(String(chunk), () => process.kill(process.pid, "SIGKILL"));';
+    const { exit, pid } = await leftBy(`onStdin() {}, onOutput(stream, chunk) { ${killed} }`);
+    expect(exit).toMatchObject({ signal: "SIGKILL" });
+    expect(pid).toBeGreaterThan(0);
+    await expect.poll(() => runs(pid), { interval: 10, timeout: 10_000 }).toBe(false);
+  },
+);
 
 test("programs of many workspaces at once are one listener on the exit of the process", async () => {
   const before = process.listenerCount("exit");

@@ -1,7 +1,7 @@
 /**
  * The one place that starts programs: for tools, each in its own process group, with an allowlisted environment and no
  * terminal. When this process exits, running groups are killed; when it is itself killed with SIGKILL nothing can run
- * here, and only those in a sandbox end: the kernel sees to what runs in it, the reaper to what was about to.
+ * here: the kernel ends what runs in a sandbox, and the reaper what was about to, and programs that are spoken to while they run.
  */
 import type { ChildProcess, SpawnOptions } from "node:child_process";
 import { closeSync, statSync } from "node:fs";
@@ -56,7 +56,8 @@ export function createProcesses(options: ProcessesOptions): ProcessPort {
       const cwd = await workingDirectory(options.root, spec);
       if (signal.aborted) return { code: null, signal: null, ended: "cancelled", durationMs: 0 };
       const startedMs = clock.monotonicMs();
-      const mark = `${spec.monitor ? await reapedMark(clock) : ""}${randomMark()}`;
+      const isReaped = spec.monitor === true || spec.onStdin !== undefined;
+      const mark = `${isReaped ? await reapedMark(clock) : ""}${randomMark()}`;
       const monitor = spec.monitor ? openMonitorStatus(mark) : undefined;
       let group: ProcessGroup | undefined;
       let gate: ProcessGate | undefined;
@@ -433,14 +434,17 @@ async function supervise(
   gate?.close();
   if (first === "exit") await within(closed, clock);
   // A program that ended may leave a daemon that it detached on purpose; one that was stopped may not.
-  if (first !== "exit" || !(await group.gone(LEFTOVER_GRACE_MS))) await group.end({ strays: first !== "exit" });
+  if (first !== "exit" || !(await group.gone(LEFTOVER_GRACE_MS))) {
+    const { termGraceMs } = spec;
+    await group.end({ strays: first !== "exit", ...(first === "exit" ? {} : { termGraceMs }) });
+  }
   await within(closed, clock);
   // Whoever still holds the other end has left the group; we do not wait for it.
   child.stdout?.destroy();
   child.stderr?.destroy();
 
   if (failure !== undefined) {
-    throw new EffectError("SpawnFailed", `the output of ${spec.file} could not be taken`, { cause: failure });
+    throw new EffectError("SpawnFailed", `the output of ${spec.file} could not be read`, { cause: failure });
   }
   const ended = first === "exit" ? "exit" : signal.aborted ? "cancelled" : "timeout";
   return { code: child.exitCode, signal: child.signalCode, ended };

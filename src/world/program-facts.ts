@@ -1,8 +1,62 @@
 /** What a program's name means on this machine right now, so that it can be told later whether it still means the same. */
-import { realpathSync, statSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { constants, realpathSync, statSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
-import { canonicalHash, type ProgramFacts } from "#base";
+import { canonicalHash, EffectError, fileError, type ProgramFacts } from "#base";
 import { childEnvironment } from "./child-environment.ts";
+
+/** More than any program has. */
+const MAX_HASHED_BYTES = 2 * 1024 ** 3;
+
+export interface FoundProgram {
+  /** Absolute, as the name leads to it. */
+  readonly path: string;
+  /** Without symbolic links. */
+  readonly real: string;
+}
+
+/** As a command in the workspace finds it: a name in the search path without the workspace, a path from the workspace. */
+export function findProgram(
+  name: string,
+  { root, env }: { readonly root: string; readonly env: Readonly<Record<string, string | undefined>> },
+): FoundProgram | undefined {
+  const folders = name.includes("/")
+    ? [isAbsolute(name) ? "/" : root]
+    : (childEnvironment(env, root).PATH ?? "").split(":");
+  for (const folder of folders) {
+    const path = join(folder, name);
+    const found = identify(path);
+    if (found !== undefined) return { path, real: found.real };
+  }
+  return undefined;
+}
+
+/** Hex. Rejects with an EffectError when it is not a file that can be read. */
+export async function fileSha256(path: string): Promise<string> {
+  try {
+    // Whoever put a pipe there would keep us waiting.
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      return await contentSha256(file, path);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}
+
+async function contentSha256(file: FileHandle, path: string): Promise<string> {
+  const stats = await file.stat();
+  if (!stats.isFile()) throw new EffectError("NotAFile", `${path} is not a file`);
+  if (stats.size > MAX_HASHED_BYTES) throw new EffectError("TooLarge", `${path} is too large for a program`);
+  const hash = createHash("sha256");
+  for await (const chunk of file.createReadStream({ autoClose: false, end: MAX_HASHED_BYTES })) {
+    hash.update(chunk as Buffer); // without an encoding it reads bytes
+  }
+  return hash.digest("hex");
+}
 
 export function createProgramFacts(options: {
   readonly root: string;
@@ -11,23 +65,20 @@ export function createProgramFacts(options: {
   const environment = (): Record<string, string> => childEnvironment(options.env, options.root);
   return {
     program(name, cwd) {
-      if (name.includes("/")) return identify(isAbsolute(name) ? name : join(options.root, cwd, name)) ?? "absent";
-      for (const folder of (environment().PATH ?? "").split(":")) {
-        const found = identify(join(folder, name));
-        if (found !== undefined) return found;
-      }
-      return "absent";
+      const named = name.includes("/") && !isAbsolute(name) ? join(options.root, cwd, name) : name;
+      const found = findProgram(named, options);
+      return (found && identify(found.path)?.facts) ?? "absent";
     },
     environment: () => canonicalHash(environment()),
   };
 }
 
-function identify(path: string): string | undefined {
+function identify(path: string): { readonly real: string; readonly facts: string } | undefined {
   try {
     const real = realpathSync(path);
     const { dev, ino, size, mtimeNs, ctimeNs, mode } = statSync(real, { bigint: true });
     if ((mode & 0o111n) === 0n) return undefined;
-    return `${real} ${dev}:${ino} ${size} ${mtimeNs} ${ctimeNs}`;
+    return { real, facts: `${real} ${dev}:${ino} ${size} ${mtimeNs} ${ctimeNs}` };
   } catch {
     return undefined; // not there, or not to be seen: the name does not mean this file
   }

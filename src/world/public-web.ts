@@ -129,7 +129,10 @@ function nextHop(hop: Hop, next: URL, status: number, otherHosts: boolean): Hop 
   }
   const keepsMethod = hop.method === "GET" || status === 307 || status === 308;
   if (elsewhere && keepsMethod && hop.method === "POST") {
-    throw new EffectError("AddressRefused", `${url.href} wants the body sent to another host, ${next.href}`);
+    throw new EffectError(
+      "AddressRefused",
+      `${url.href} redirects a request with a body to another host, ${next.href}`,
+    );
   }
   // What the caller added was meant for the host it named: another host or port gets none of it.
   const headers = next.origin === url.origin ? hop.headers : {};
@@ -150,10 +153,10 @@ function parseUrl(text: string, base?: URL): URL {
   const url = URL.parse(text, base?.href);
   if (url === null) throw new EffectError("InvalidUrl", `not a URL: ${text}`);
   if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw new EffectError("InvalidUrl", `only http and https are fetched, not ${url.protocol}`);
+    throw new EffectError("InvalidUrl", `only http and https URLs can be fetched, not ${url.protocol}`);
   }
   if (url.username !== "" || url.password !== "") {
-    throw new EffectError("InvalidUrl", `a URL with credentials in it is not fetched (${url.host})`);
+    throw new EffectError("InvalidUrl", `a URL that contains credentials cannot be fetched (${url.host})`);
   }
   url.hash = "";
   return url;

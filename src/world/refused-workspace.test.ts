@@ -26,7 +26,7 @@ test("the file system, homes and what holds them, and the program's own folders 
   expect(refused(home)).toContain("it is a home folder");
   expect(refused(homedir())).toContain("home");
   expect(refused(dirname(homedir()))).toMatch(/home|file system/);
-  expect(refused(dirname(home))).toContain("a home folder lies in it");
+  expect(refused(dirname(home))).toContain("it contains a home folder");
   expect(refused(own)).toContain("belongs to this program");
   expect(refused(join(own, "undo"))).toContain("belongs to this program");
   expect(refused(join(home, ".config/harness"))).toContain("belongs to this program");
@@ -35,7 +35,7 @@ test("the file system, homes and what holds them, and the program's own folders 
 
 test("what holds a folder of the program is refused, what holds a file of it is not", () => {
   const { home, own, refused } = folders();
-  expect(refused(dirname(own))).toContain(`it holds ${own}`);
+  expect(refused(dirname(own))).toContain(`it contains ${own}`);
   expect(refused(join(home, ".local"))).toContain("belongs to this program");
   expect(refused(join(home, "code"))).toBeUndefined();
 });

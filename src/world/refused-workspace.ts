@@ -38,12 +38,12 @@ function whyRefused(
   if (SYSTEM_FOLDERS.includes(root) || SYSTEM_TREES.some((folder) => isWithin(root, folder)))
     return "it belongs to the system";
   if (homes.includes(root)) return "it is a home folder, whose files decide what shells and programs run";
-  if (homes.some((home) => isWithin(home, root))) return "a home folder lies in it";
+  if (homes.some((home) => isWithin(home, root))) return "it contains a home folder";
   if (own.some((path) => isWithin(root, path))) return "it belongs to this program";
   const held = apart.find((path) => isWithin(path, root));
-  if (held !== undefined) return `it holds ${held}, which belongs to this program`;
+  if (held !== undefined) return `it contains ${held}, which belongs to this program`;
   const inside = root.split(sep).find((name) => name === ".git" || name === ".harness");
-  if (inside !== undefined) return `it lies in a ${inside} folder, whose files decide what programs run`;
+  if (inside !== undefined) return `it is inside a ${inside} folder, whose files decide what programs run`;
   // The name of a file is added, because some steering files are only ever files.
   const steering = steeringFile(`${basename(root)}/file`);
   return steering === undefined ? undefined : `it is ${steering.why}`;

@@ -24,7 +24,7 @@ export function atStraightEntry<Result>(root: string, path: string, use: (place:
     // Narrows the gap, and does not close it.
     const folder = dirname(join(root, path));
     if (realpathSync(folder) === folder) return use(join(root, path));
-    throw Object.assign(new Error(`${path} is reached by a link`), { code: "ENOTDIR" });
+    throw Object.assign(new Error(`${path} is reached through a link`), { code: "ENOTDIR" });
   }
   let handle = openSync(root, FOLDER_FLAGS);
   try {

@@ -14,7 +14,8 @@ import { describe, expect, test } from "vitest";
 import { computingTime } from "../../test/fakes/computing-time.ts";
 import { reasonOf } from "../../test/fakes/effect-reason.ts";
 import { createTemporaryWorkspace, type TemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
-import { EffectError, type FilePort } from "../base/ports.ts";
+import { EffectError } from "../base/effect-error.ts";
+import type { FilePort } from "../base/ports.ts";
 import { createWorkspaceFiles } from "./workspace-files.ts";
 
 const CONTENT = Buffer.from("content");

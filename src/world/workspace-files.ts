@@ -145,7 +145,7 @@ export function createWorkspaceFiles(root: string, hiddenPaths: readonly string[
 
     async remove(path, options) {
       if ((await guarded(path, () => resolveInWorkspace(realRoot, path))) === ".") {
-        throw new EffectError("AccessDenied", "the workspace root itself is not removed");
+        throw new EffectError("AccessDenied", "the workspace root itself cannot be removed");
       }
       await inParent(path, { follow: false, whole: true, create: false }, async (parent, name) => {
         if (!(await lstat(parent.entry(name))).isDirectory()) return unlink(parent.entry(name));

@@ -35,7 +35,7 @@ function createPackage() {
   const folder = mkdtempSync(join(tmpdir(), "harness-update-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const source = dirname(dirname(launcher));
-  for (const part of ["bin", "dist", "templates", "scenarios", "package.json"]) {
+  for (const part of ["bin", "dist", "profiles", "templates", "scenarios", "skills", "package.json"]) {
     cpSync(join(source, part), join(folder, part), { recursive: true });
   }
   symlinkSync(resolve(import.meta.dirname, "../../node_modules"), join(folder, "node_modules"));

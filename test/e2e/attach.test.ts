@@ -87,7 +87,7 @@ describe("harness attach", () => {
     first.type(`hello${ENTER}`);
     await first.see("Nothing to do.");
     const second = openCliTerminal(home, ["--continue"]);
-    await second.see(`${id} is open in the daemon: it goes on there`);
+    await second.see(`${id} is open in the daemon. It continues there`);
     await second.see("attached on unix:");
     await second.see("› ");
     second.type(`anything else?${ENTER}`);
@@ -113,16 +113,19 @@ describe("harness attach", () => {
     second.type(`/queue later${ENTER}`);
     await first.see("queued: ");
     second.type(`/steer and dream${ENTER}`);
-    await Promise.all([first.see("sent meanwhile: and dream"), second.see("sent meanwhile: and dream")]);
+    await Promise.all([first.see("sent during the turn: and dream"), second.see("sent during the turn: and dream")]);
     second.type(CTRL_C);
     await Promise.all([first.see("Cancelled."), second.see("Cancelled.")]);
-    await Promise.all([first.see("2 queued inputs still wait"), second.see("2 queued inputs still wait")]);
+    await Promise.all([
+      first.see("2 queued inputs still in the session"),
+      second.see("2 queued inputs still in the session"),
+    ]);
     await Promise.all([first.see("This came from the queue."), second.see("This came from the queue.")]);
     const other = openCliTerminal(home, ["attach", "--new", "--model", "scripted:./shared.yaml"]);
     const shown = await other.see("/help for help");
     const [id = ""] = /sess_\w+/.exec(shown) ?? [];
     second.type(`/sessions:list${ENTER}`);
-    await second.see(`${id} · idle, 1 attached`);
+    await second.see(`  ${id}  `);
     second.type(`/sessions:resume ${id}${ENTER}`);
     await second.see(`${id} · scripted:./shared.yaml`);
     other.type(`hello${ENTER}`);

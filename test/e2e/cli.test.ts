@@ -36,11 +36,11 @@ retry = { max_retries = 0 }
 
 describe("without a model and a key", () => {
   test("run without a terminal refuses and says what to do; on a terminal the offline model answers", async () => {
-    const refused = await runCli(home, ["run", "hello"]);
+    const refused = await callCli(home, ["run", "hello"]);
     expect(refused).toMatchObject({ code: 2, out: "", err: expect.stringContaining("ModelNotConfigured") });
     expect(refused.err).toContain("ANTHROPIC_API_KEY");
     expect(refused.err).toContain("--model scripted:offline");
-    const named = await runCli(home, ["run", "--model", "scripted:offline", "hello"]);
+    const named = await callCli(home, ["run", "--model", "scripted:offline", "hello"]);
     expect(named).toMatchObject({ code: 0, out: expect.stringContaining("offline") });
     const terminal = openCliTerminal(home, ["run", "hello"]);
     await terminal.see("No model is configured");
@@ -171,7 +171,7 @@ describe("usage", () => {
 
   test("a broken configuration names file and line", async () => {
     home.configure('max_steps = 5\nmodel = "no-colon"\n');
-    const { code, err } = await runCli(home, ["run", "hi"]);
+    const { code, err } = await callCli(home, ["run", "hi"]);
     expect(code).toBe(2);
     expect(err).toMatch(/config\.toml:2: model: .*Expected: `provider:name`/);
   });
@@ -217,12 +217,12 @@ describe("a real wire", () => {
 
   test("the answer alone is on standard output", async () => {
     const { home: vendorHome } = await withVendor(text("just this"));
-    expect(await runCli(vendorHome, ["run", "hello"])).toEqual({ code: 0, out: "just this\n", err: "" });
+    expect(await callCli(vendorHome, ["run", "hello"])).toEqual({ code: 0, out: "just this\n", err: "" });
   });
 
   test("deploy reads standard input and prints the final answer", async () => {
     const { vendor, home: vendorHome } = await withVendor(text("the answer"));
-    expect(await runCli(vendorHome, ["deploy"], "the question")).toEqual({ code: 0, out: "the answer\n", err: "" });
+    expect(await callCli(vendorHome, ["deploy"], "the question")).toEqual({ code: 0, out: "the answer\n", err: "" });
     expect(JSON.stringify(vendor.requests[0]?.body)).toContain("the question");
   });
 
@@ -230,9 +230,9 @@ describe("a real wire", () => {
     const hostile = "a\u001b]52;c;aGk=\u0007b\u001b[2Jc\u009b31md";
     const { vendor, home: vendorHome } = await withVendor(text(hostile));
     const expected = "a⟨U+001B⟩]52;c;aGk=⟨U+0007⟩b⟨U+001B⟩[2Jc⟨U+009B⟩31md\n";
-    expect(await runCli(vendorHome, ["deploy", "--input", "x"])).toMatchObject({ code: 0, out: expected });
+    expect(await callCli(vendorHome, ["deploy", "--input", "x"])).toMatchObject({ code: 0, out: expected });
     vendor.reply(text(hostile));
-    expect(await runCli(vendorHome, ["run", "x"])).toMatchObject({ code: 0, out: expected });
+    expect(await callCli(vendorHome, ["run", "x"])).toMatchObject({ code: 0, out: expected });
   });
 
   test("deploy --dry-run prints the plan and calls nobody", async () => {
@@ -290,7 +290,7 @@ describe("a real wire", () => {
     home.configure(
       '[model]\nprovider = "custom"\nname = "x"\nbase_url = "http://127.0.0.1:9"\nretry = { max_retries = 0 }\n',
     );
-    const { code, err } = await runCli(home, ["run", "hello"]);
+    const { code, err } = await callCli(home, ["run", "hello"]);
     expect(code).toBe(1);
     expect(err).toContain("ProviderUnreachable");
   });
@@ -383,7 +383,7 @@ describe("starlark", () => {
   test("runs a file with its loads, and standard input", async () => {
     home.put("lib/square.star", "def square(n):\n    return n * n\n");
     home.put("main.star", 'load("lib/square.star", "square")\nprint(json.encode([square(n) for n in range(4)]))\n');
-    expect(await runCli(home, ["starlark", "main.star"])).toEqual({ code: 0, out: "[0,1,4,9]\n", err: "" });
+    expect(await callCli(home, ["starlark", "main.star"])).toEqual({ code: 0, out: "[0,1,4,9]\n", err: "" });
     expect(await runCli(home, ["starlark"], "print(1 + 1)\n")).toEqual({ code: 0, out: "2\n", err: "" });
   });
 
@@ -468,8 +468,8 @@ describe("undo", () => {
     expect(await callCli(user, ["audit", "verify", session])).toMatchObject({ code: 0 });
     expect(await callCli(user, ["run", "--resume", session, "what now?"])).toMatchObject({ code: 0 });
     const asked = JSON.stringify(vendor.requests.at(-1)?.body);
-    expect(asked).toContain("The user took back changes");
-    expect(asked).toContain("left as they are");
+    expect(asked).toContain("The user reverted changes");
+    expect(asked).toContain("left unchanged");
   });
 
   test("refuses a target that is none, and a key that is none", async () => {

@@ -68,8 +68,8 @@ test("says why nothing could be tried", async () => {
   const cases: readonly (readonly [readonly string[], string])[] = [
     [[], "name the server to test"],
     [["--against", "ftp://somewhere"], "write http://HOST:PORT, unix:///PATH or stdio://COMMAND"],
-    [["--against", "unix:///nowhere/c.sock"], "the target cannot be reached"],
-    [["--against", "stdio://exit 3"], "the target cannot be reached"],
+    [["--against", "unix:///nowhere/c.sock"], "cannot reach the target"],
+    [["--against", "stdio://exit 3"], "cannot reach the target"],
     [["--against", "stdio://true", "--only", "nothing"], "there is no such requirement"],
     [["--against", "unix:///nowhere", "--token-file", "none"], "no such file"],
     [["--against", "http://192.0.2.1:80", "--token-file", "token"], "sends a token only to this machine"],
@@ -89,5 +89,5 @@ test("says why nothing could be tried", async () => {
   const harness = `"${process.execPath}" "${launcher}"`;
   const played = `stdio://${harness} rpc --cwd . -m scripted:${other}`;
   const result = await runCli(home, ["conformance", "--wait", "15", "--against", played]);
-  expect(result).toMatchObject({ code: 2, err: expect.stringContaining('it said "Something else."') });
+  expect(result).toMatchObject({ code: 2, err: expect.stringContaining('but it answered "Something else."') });
 });

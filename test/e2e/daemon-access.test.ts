@@ -9,7 +9,8 @@ import { describe, expect, test } from "vitest";
 import { type Claims, readToken, signToken, TOKEN_KEY_PURPOSE, tokenFileText } from "#auth";
 import { defined } from "#base";
 import { deriveKey, machineKey } from "#stores";
-import { type CliHome, createCliHome, finish, openCliTerminal, runCli } from "../fakes/cli-process.ts";
+import { callCli } from "../fakes/cli-call.ts";
+import { type CliHome, createCliHome, finish, openCliTerminal } from "../fakes/cli-process.ts";
 import { startDaemonRun } from "../fakes/daemon-run.ts";
 import { createSelfSignedCertificate } from "../fakes/self-signed-certificate.ts";
 import { hasSandbox } from "../fakes/test-sandbox.ts";
@@ -72,10 +73,10 @@ describe("the token of a run", () => {
     expect(claims.sessions).toBeUndefined();
     expect(claims.exp - claims.nbf).toBe(86_400);
     expect(await ask(socket, "GET", "/v1/health", token)).toMatchObject({ status: 200 });
-    expect((await runCli(home, ["token", "list"])).out).toContain(claims.jti);
+    expect((await callCli(home, ["token", "list"])).out).toContain(claims.jti);
     const other = signed({});
     expect(await ask(socket, "GET", "/v1/health", other)).toMatchObject({ status: 200 });
-    expect(await runCli(home, ["token", "revoke", tokenId(7)])).toMatchObject({ code: 0 });
+    expect(await callCli(home, ["token", "revoke", tokenId(7)])).toMatchObject({ code: 0 });
     expect(await ask(socket, "GET", "/v1/health", other)).toMatchObject({
       status: 401,
       json: { error: { reason: "TokenRevoked" } },
@@ -84,7 +85,7 @@ describe("the token of a run", () => {
     child.kill("SIGTERM");
     expect(await ended).toMatchObject({ code: 0 });
     expect(existsSync(file)).toBe(false);
-    const checked = await runCli({ ...home, env: { ...home.env, HARNESS_TOKEN: token } }, ["token", "check"]);
+    const checked = await callCli({ ...home, env: { ...home.env, HARNESS_TOKEN: token } }, ["token", "check"]);
     expect(checked).toMatchObject({ code: 2, err: expect.stringContaining("TokenRevoked") });
   });
 });
@@ -100,7 +101,7 @@ describe("a token file that was brought", () => {
     expect(await ask(socket, "GET", "/v1/handshake", token)).toMatchObject({ status: 200 });
     const { json } = await ask(socket, "POST", "/v1/sessions", token, {});
     expect(await ask(socket, "POST", `/v1/sessions/${json.id}/cancel`, token)).toMatchObject({ status: 403 });
-    expect((await runCli(home, ["token", "list", "--json"])).out).toBe("[]\n");
+    expect((await callCli(home, ["token", "list", "--json"])).out).toBe("[]\n");
   });
 
   test("in its usual place is told at the start, with what it is for", async () => {

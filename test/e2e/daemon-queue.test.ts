@@ -46,7 +46,7 @@ test.each([
   while ((await answers(home, id)) === "") await new Promise((next) => setTimeout(next, 50));
   expect(await answers(home, id)).toBe("This came from the queue.");
   expect(home.logged()).toContainEqual(
-    expect.objectContaining({ msg: "opened for inputs that waited", session: id, inputs: 1 }),
+    expect.objectContaining({ msg: "opened for queued inputs", session: id, inputs: 1 }),
   );
   expect((await home.status()).health.subsystems.retention).toEqual({ state: "not run" });
 });

@@ -48,6 +48,7 @@ describe("harness doctor", () => {
     expect(new Set(report.checks.map(({ check }) => check))).toEqual(
       new Set([
         "node",
+        "MCP servers",
         "folders",
         "configuration",
         "machine key",
@@ -154,7 +155,7 @@ describe("harness doctor", () => {
         check === "folders" ? [[found, detail, fix]] : [],
       );
     expect(await folders()).toEqual([
-      ["warning", `others can change what is in ${data} (777)`, `Run: chmod 700 ${data}`],
+      ["warning", `others can change files in ${data} (777)`, `Run: chmod 700 ${data}`],
       ["warning", `others can look into ${join(data, "daemon")} (750)`, `Run: chmod 700 ${join(data, "daemon")}`],
       [
         "warning",
@@ -163,7 +164,7 @@ describe("harness doctor", () => {
       ],
       ["ok", state, undefined],
       ["warning", `others can look into ${config} (755)`, `Run: chmod 700 ${config}`],
-      ["warning", `others can change what is in ${runtime} (770)`, `Run: chmod 700 ${runtime}`],
+      ["warning", `others can change files in ${runtime} (770)`, `Run: chmod 700 ${runtime}`],
     ]);
     for (const [path] of modes) chmodSync(path, 0o700);
     expect((await folders()).map(([found]) => found)).toEqual(["ok", "ok", "ok"]);

@@ -1,4 +1,5 @@
 /** `harness attach` on a server that means harm: whatever it says, it does not steer the terminal. */
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "vitest";
 import { SessionId } from "#protocol";
@@ -78,7 +79,8 @@ async function startHostile(told: readonly (readonly [kind: string, payload: unk
     pinned: false,
     last_event_id: events.length,
   };
-  return startScriptedServer(({ url = "", method }, response) => {
+  return startScriptedServer((request, response) => {
+    const { url = "", method } = request;
     const after = Number(/after=(\d+)/.exec(url)?.[1] ?? 0);
     if (url.includes("/events")) {
       response.writeHead(200, { "content-type": "text/event-stream" });
@@ -88,10 +90,18 @@ async function startHostile(told: readonly (readonly [kind: string, payload: unk
     else if (url.includes("/slash-commands")) {
       const args_schema = { type: "object", properties: { [text]: { type: "string" } }, required: [] };
       const command = { namespace: "evil", name: text, description: steering("command"), args_schema };
-      response.end(JSON.stringify({ slash_commands: [command] }));
+      const list = { ...command, namespace: "sessions", name: "list" };
+      response.end(JSON.stringify({ slash_commands: [command, list] }));
     } else if (method === "GET") response.end(JSON.stringify({ sessions: [info, info] }));
-    else response.writeHead(409).end(JSON.stringify({ error: { reason: text, message: text } }));
+    else void answerCommand(request, response);
   });
+}
+
+/** A slash command is answered with a text; everything else is refused. */
+async function answerCommand(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = Buffer.concat(await request.toArray()).toString();
+  if (body.includes("RunSlashCommand")) response.end(JSON.stringify({ result: { text: `${text} listed` } }));
+  else response.writeHead(409).end(JSON.stringify({ error: { reason: text, message: text } }));
 }
 
 async function attachTo(told: Parameters<typeof startHostile>[0], ...args: string[]) {
@@ -123,7 +133,7 @@ describe("a server that means harm", () => {
     terminal.type(`/help${ENTER}`);
     await terminal.see("command⟨U+001B⟩");
     terminal.type(`/sessions:list${ENTER}`);
-    const shown = await terminal.see("/nowhere");
+    const shown = await terminal.see("listed");
     expect(steers(shown)).toBe(false);
     for (const told of ["model", "activity", "title", "Label"]) {
       expect(stripVTControlCharacters(shown)).toContain(`${told}⟨U+001B⟩]52;c;ZXZpbA==⟨U+0007⟩⟨U+009B⟩31m⟨U+202E⟩`);

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ackProject } from "../fakes/ack-project.ts";
+import { callCli } from "../fakes/cli-call.ts";
 import { type CliHome, createCliHome, runCli } from "../fakes/cli-process.ts";
 import { goodCase } from "../fakes/eval-rig.ts";
 
@@ -20,7 +21,7 @@ function logged(home: CliHome): { component: string; level: string; msg: string 
 
 test("run writes its turns into the log, and prints nothing of it", async () => {
   const home = createCliHome();
-  expect(await runCli(home, ["run", "hi", ...OFFLINE])).toMatchObject({
+  expect(await callCli(home, ["run", "hi", ...OFFLINE])).toMatchObject({
     code: 0,
     err: expect.not.stringContaining("turn began"),
   });
@@ -36,7 +37,7 @@ test("eval writes the turns of its cases into the log", async () => {
   const home = createCliHome();
   home.put("evals/testdata/well.yaml", goodCase);
   await ackProject(home);
-  expect(await runCli(home, ["eval"])).toMatchObject({ code: 0 });
+  expect(await callCli(home, ["eval"])).toMatchObject({ code: 0 });
   expect(logged(home)).toEqual(
     expect.arrayContaining([
       expect.objectContaining({ component: "engine", msg: "turn began", model: "scripted:good" }),
@@ -61,8 +62,8 @@ test.each([
 });
 
 test.each([
-  [["run", "hi", "--log-format", "xml"], "--log-format: 'xml' is not a format"],
-  [["run", "hi", "--log-level", "loud"], "--log-level: 'loud' is not a level"],
+  [["run", "hi", "--log-format", "xml"], "--log-format: 'xml' is not a log format"],
+  [["run", "hi", "--log-level", "loud"], "--log-level: 'loud' is not a log level"],
 ])("%j is refused", async (args, message) => {
   expect(await runCli(createCliHome(), [...args, ...OFFLINE])).toMatchObject({
     code: 2,

@@ -57,19 +57,19 @@ function linesOf(child: ChildProcessWithoutNullStreams): () => Promise<string> {
 
 describe("from nothing to a running project", () => {
   test("init, a tool and a hook of one's own, validate, a turn, offline", async () => {
-    expect(await runCli(home, ["init", "."])).toMatchObject({ code: 0 });
+    expect(await callCli(home, ["init", "."])).toMatchObject({ code: 0 });
     home.put(".harness/tools/greet.md", GREET);
     home.put(".harness/hooks/audit.md", AUDIT);
-    const { code, out } = await runCli(home, ["validate", "--config", "harness.md"]);
+    const { code, out } = await callCli(home, ["validate", "--config", "harness.md"]);
     expect({ code, out }).toEqual({
       code: 0,
       out: expect.stringMatching(/^✅ harness\.md valid\n {3}5 tools, 3 hooks, 0 agents \(\d+ ms\)\n$/),
     });
-    const tools = await runCli(home, ["tools"]);
+    const tools = await callCli(home, ["tools"]);
     await ackProject(home);
     expect(tools.out).toMatch(/^greet +yes +\.harness\/tools\/greet\.md:\d+ +name +Greet somebody by name\.$/m);
     expect(
-      await runCli(home, ["run", "--config", "harness.md", "-m", "scripted:offline", "--stream", "hello"]),
+      await callCli(home, ["run", "--config", "harness.md", "-m", "scripted:offline", "--stream", "hello"]),
     ).toMatchObject({
       code: 0,
       out: expect.stringContaining("offline"),
@@ -223,7 +223,10 @@ Be brief.
       err: expect.not.stringContaining("✗"),
     });
     const { out } = await callCli(home, ["deploy", "--list-tools", "--json"]);
-    expect(JSON.parse(out)).toEqual([{ name: "greet", source: expect.stringContaining("greet.md") }]);
+    const greet = { name: "greet", source: expect.stringContaining("greet.md") };
+    const description = expect.stringContaining("Greet somebody by name");
+    const schema = expect.objectContaining({ type: "object", required: ["name"] });
+    expect(JSON.parse(out)).toEqual([{ ...greet, description, schema }]);
   });
 
   test("tools, hooks, agents and artifacts, each as table, in full and as JSON", async () => {
@@ -363,7 +366,7 @@ describe("serve", () => {
       "who are you?",
     ]);
     expect(new Set(events.map(({ session }) => session)).size).toBe(1);
-    expect(await runCli(home, ["serve", "--source", "stdin"], "hello\nthanks\n")).toMatchObject({
+    expect(await callCli(home, ["serve", "--source", "stdin"], "hello\nthanks\n")).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^Hello![\s\S]*\nYou are welcome\.\n$/),
     });
@@ -453,7 +456,7 @@ describe("deploy --stream", () => {
   });
 });
 
-test("the templates are in the package", () => {
+test("the templates and the built-in skills are in the package", () => {
   const { files } = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8"));
-  expect(files).toContain("templates");
+  expect(files).toEqual(expect.arrayContaining(["templates", "skills"]));
 });

@@ -50,12 +50,12 @@ describe("harness redact", () => {
   test("knows keys of providers, which are taken out of the environment, and stored ones", async () => {
     const place = createCliHome({ ZAI_API_KEY: "correct-horse-41" });
     const args = ["creds", "add", "custom", "--host", "x.test"];
-    expect(await runCli(place, args, "battery-staple-52")).toMatchObject({ code: 0 });
-    const { out } = await runCli(place, ["redact"], "correct-horse-41 and battery-staple-52\n");
+    expect(await callCli(place, args, "battery-staple-52")).toMatchObject({ code: 0 });
+    const { out } = await callCli(place, ["redact"], "correct-horse-41 and battery-staple-52\n");
     expect(out).toBe("«redacted:known-secret» and «redacted:known-secret»\n");
-    const { err } = await runCli(place, ["sessions", "show", "correct-horse-41"]);
+    const { err } = await callCli(place, ["sessions", "show", "correct-horse-41"]);
     expect(err).toContain("«redacted:known-secret»");
-    const said = await runCli(place, [
+    const said = await callCli(place, [
       "run",
       "-m",
       "scripted:demo",

@@ -93,7 +93,7 @@ test("what differs ends with exit code 1, what cannot be with 2", async () => {
   });
   expect(await replay("--record", "y.cassette")).toMatchObject({
     code: 2,
-    err: expect.stringContaining("exclude each other"),
+    err: expect.stringContaining("cannot be combined"),
   });
   expect(await replay("--resume", "sess_x")).toMatchObject({
     code: 2,

@@ -84,7 +84,7 @@ test("a branch, its pin, and the difference to its source", async () => {
   expect(await sessions("pin", branch)).toMatchObject({ code: 0 });
   expect((await sessions("list")).out).toMatch(new RegExp(`^${branch} .* pinned, branch `, "m"));
   const { code, out } = await sessions("diff", branch, FIRST);
-  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining("they part in turn 2") });
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining("The first difference is in turn 2.") });
   expect(out).toContain("+> go on");
 });
 
@@ -193,7 +193,7 @@ describe("looking after the log", () => {
     expect({ code: resumed.code, session: sessionOf(resumed.out) }).toEqual({ code: 0, session });
     expect(await callCli(home, ["run", "--store", store, "--resume", "sess_NONE", "hello"])).toMatchObject({
       code: 2,
-      err: expect.stringContaining("harness sessions list shows those"),
+      err: expect.stringContaining("To list the sessions, run: harness sessions list"),
     });
   });
 

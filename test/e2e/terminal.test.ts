@@ -3,7 +3,8 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createCliHome, finish, openCliTerminal, openShell, runCli, startCli } from "../fakes/cli-process.ts";
+import { callCli } from "../fakes/cli-call.ts";
+import { createCliHome, finish, openCliTerminal, openShell, startCli } from "../fakes/cli-process.ts";
 import { shownScreen } from "../fakes/shown-screen.ts";
 import { hasSandbox } from "../fakes/test-sandbox.ts";
 
@@ -109,7 +110,7 @@ describe("a terminal", () => {
     terminal.type(`touch it${ENTER}`);
     await terminal.see("Done touching.");
     await terminal.see("› ");
-    const busy = await runCli(home, ["undo"]);
+    const busy = await callCli(home, ["undo"]);
     expect(busy).toMatchObject({ code: 1, err: expect.stringContaining("SessionBusy") });
     expect(existsSync(made)).toBe(true);
     terminal.type(`/undo${ENTER}`);
@@ -249,7 +250,7 @@ describe("a terminal", () => {
     child.kill("SIGKILL");
     await ended;
     const resume = ["run", ...model, "--resume", session];
-    const refused = await runCli(home, [...resume, "go on"]);
+    const refused = await callCli(home, [...resume, "go on"]);
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("OrphanUnresolved") });
     const terminal = openCliTerminal(home, [...resume, "hello"]);
     await terminal.see("Cut off:");
@@ -260,7 +261,7 @@ describe("a terminal", () => {
     terminal.type(`s I looked${ENTER}`);
     await terminal.see("Nothing to do.");
     expect(await terminal.exit).toBe(0);
-    expect(await runCli(home, [...resume, "hello"])).toMatchObject({ code: 0 });
+    expect(await callCli(home, [...resume, "hello"])).toMatchObject({ code: 0 });
   });
 
   test("an input of several lines, typed or pasted, is one turn, and arrow-up brings it back in the next run", async () => {
@@ -337,9 +338,9 @@ describe("a terminal", () => {
     expect(await terminal.see("Nothing to do.")).not.toContain("Lists these words");
     terminal.type(`/quit${ENTER}`);
     expect(await terminal.exit).toBe(0);
-    const { out } = await runCli(home, ["sessions", "list", "--json"]);
+    const { out } = await callCli(home, ["sessions", "list", "--json"]);
     const [id = ""] = /sess_\w+/.exec(out) ?? [];
-    const { out: events } = await runCli(home, ["sessions", "export", id]);
+    const { out: events } = await callCli(home, ["sessions", "export", id]);
     const inputs = events.split("\n").filter((line) => line.includes('"kind":"TurnStarted"'));
     expect(inputs.map((line) => /"text":"([^"]*)"/.exec(line)?.[1])).toEqual(["sleep", "tell me"]);
   });

@@ -2,7 +2,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createCliHome, openCliTerminal, runCli } from "../fakes/cli-process.ts";
+import { callCli } from "../fakes/cli-call.ts";
+import { createCliHome, openCliTerminal } from "../fakes/cli-process.ts";
 
 const SESSION = `sess_${"0".repeat(26)}`;
 
@@ -17,7 +18,7 @@ test("the code that the terminal shows makes the token; another process can use 
   terminal.type(`${code}\r`);
   expect(await terminal.exit).toBe(0);
   const token = /hat1\.[\w-]+\.[\w-]+/.exec(await terminal.see("hat1."))?.[0] ?? "";
-  const checked = await runCli({ ...home, env: { ...home.env, HARNESS_TOKEN: token } }, ["token", "check"]);
+  const checked = await callCli({ ...home, env: { ...home.env, HARNESS_TOKEN: token } }, ["token", "check"]);
   expect(checked).toMatchObject({ code: 0, out: expect.stringContaining(`agent, SendInput in ${SESSION}`) });
 });
 
@@ -28,7 +29,7 @@ test("three wrong codes make nothing", async () => {
     await terminal.see("code: ");
     terminal.type("abc\r");
   }
-  await terminal.see("no attempt is left");
+  await terminal.see("no attempts are left");
   expect(await terminal.exit).toBe(1);
   expect(readdirSync(join(home.workspace, "..")).includes(".local")).toBe(false);
 });

@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from "node:util";
 import { beforeEach, describe, expect, test } from "vitest";
 import { ackProject } from "../fakes/ack-project.ts";
 import { callCli } from "../fakes/cli-call.ts";
-import { type CliHome, createCliHome, offlineModel, openCliTerminal, runCli, startCli } from "../fakes/cli-process.ts";
+import { type CliHome, createCliHome, offlineModel, openCliTerminal, startCli } from "../fakes/cli-process.ts";
 
 let home: CliHome;
 beforeEach(() => {
@@ -167,46 +167,46 @@ describe("in CI", () => {
   });
 
   test("from ack --emit-lockfile to a green verify-ack, a run, and a red one when a byte changes", async () => {
-    expect(await runCli(home, ["init", "."])).toMatchObject({ code: 0 });
-    expect(await runCli(home, ["ack", "--emit-lockfile"])).toMatchObject({ code: 0 });
+    expect(await callCli(home, ["init", "."])).toMatchObject({ code: 0 });
+    expect(await callCli(home, ["ack", "--emit-lockfile"])).toMatchObject({ code: 0 });
     const lock = JSON.parse(readFileSync(join(home.workspace, "approved.lock"), "utf8"));
     expect(lock).toMatchObject({ format: "harness-approved-lock", version: 1 });
     expect(lock).not.toHaveProperty("root");
     // Another machine: the same files, nothing acked.
     const { HOME = "" } = home.env;
     const ci = { ...home, env: { ...home.env, HOME: join(HOME, "ci"), XDG_CONFIG_HOME: join(HOME, "ci/config") } };
-    expect(await runCli(ci, ["run", "hello"])).toMatchObject({ code: 2 });
-    expect(await runCli(ci, ["verify-ack"])).toMatchObject({ code: 1 });
-    expect(await runCli(ci, ["verify-ack", "--lockfile", "approved.lock"])).toMatchObject({
+    expect(await callCli(ci, ["run", "hello"])).toMatchObject({ code: 2 });
+    expect(await callCli(ci, ["verify-ack"])).toMatchObject({ code: 1 });
+    expect(await callCli(ci, ["verify-ack", "--lockfile", "approved.lock"])).toMatchObject({
       code: 0,
       out: "7 files are unchanged since they were acked.\n",
     });
-    expect(await runCli(ci, ["run", "--lockfile", "approved.lock", "hello"])).toMatchObject({ code: 0 });
+    expect(await callCli(ci, ["run", "--lockfile", "approved.lock", "hello"])).toMatchObject({ code: 0 });
     const named = { ...ci, env: { ...ci.env, HARNESS_LOCKFILE: "approved.lock" } };
-    expect(await runCli(named, ["run", "hello"])).toMatchObject({ code: 0 });
+    expect(await callCli(named, ["run", "hello"])).toMatchObject({ code: 0 });
 
     home.put(".harness/hooks/detect_secrets.md", HOOK("weaker"));
-    const { code, out } = await runCli(named, ["verify-ack", "--json"]);
+    const { code, out } = await callCli(named, ["verify-ack", "--json"]);
     expect(code).toBe(1);
     expect(JSON.parse(out)).toMatchObject({
       ok: false,
       reason: "HookHashChanged",
       changed: [{ path: ".harness/hooks/detect_secrets.md", class: "hook", change: "changed" }],
     });
-    expect(await runCli(named, ["run", "hello"])).toMatchObject({
+    expect(await callCli(named, ["run", "hello"])).toMatchObject({
       code: 2,
       err: expect.stringContaining("  changed .harness/hooks/detect_secrets.md\n"),
     });
-    expect(await runCli(ci, ["verify-ack", "--lockfile", "harness.md"])).toMatchObject({
+    expect(await callCli(ci, ["verify-ack", "--lockfile", "harness.md"])).toMatchObject({
       code: 2,
       err: expect.stringContaining("not JSON"),
     });
     symlinkSync("/dev/zero", join(home.workspace, "endless.lock"));
-    expect(await runCli(ci, ["verify-ack", "--lockfile", "endless.lock"])).toMatchObject({
+    expect(await callCli(ci, ["verify-ack", "--lockfile", "endless.lock"])).toMatchObject({
       code: 2,
       err: expect.stringContaining("it is larger than"),
     });
-    expect(await runCli(ci, ["run", "--no-project", "hello"])).toMatchObject({ code: 0 });
+    expect(await callCli(ci, ["run", "--no-project", "hello"])).toMatchObject({ code: 0 });
   });
 
   test("verify-ack says when what was acked here does not count any more", async () => {

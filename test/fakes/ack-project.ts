@@ -24,7 +24,7 @@ export async function ackProject({ workspace, env }: AckPlace, configFile?: stri
     ownFolders: [],
     onPromoted: () => undefined,
   });
-  const waiting = trust.judge([...survey.files, ...caseFiles(survey.root)]).map((file) => trust.look(file));
+  const waiting = trust.judge([...survey.files, ...caseFiles(survey.root)]).awaiting.map((file) => trust.look(file));
   if (waiting.length > 0) trust.ack(waiting, "individual");
 }
 

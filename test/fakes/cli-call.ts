@@ -10,13 +10,19 @@ import { createSystemClock } from "#world";
 import { programCredentials } from "../../src/program/credentials.ts";
 import type { CliHome, CliResult } from "./cli-process.ts";
 import { launcher } from "./launcher.ts";
-import { quietCliPorts } from "./quiet-cli-ports.ts";
+import { quietCliPorts, quietScreen } from "./quiet-cli-ports.ts";
 
 /** What the program starts of itself. */
 const program = join(dirname(dirname(launcher)), "dist");
 
-/** As `runCli` of `cli-process.ts`. Standard input is what is given, or empty. */
-export async function callCli(home: CliHome, args: readonly string[], stdin = ""): Promise<CliResult> {
+/** As `runCli` of `cli-process.ts`. Standard input is what is given, or empty. With `keys` somebody answers each question with the next one. */
+export async function callCli(
+  home: CliHome,
+  args: readonly string[],
+  stdin = "",
+  keys?: readonly string[],
+): Promise<CliResult> {
+  const left = [...(keys ?? [])];
   const said = { out: "", err: "" };
   const env: Record<string, string> = { ...home.env };
   const clock = createSystemClock();
@@ -34,7 +40,21 @@ export async function callCli(home: CliHome, args: readonly string[], stdin = ""
     credentials,
     programFile: join(program, "main.js"),
     terminal: {
-      inputIsPiped: true,
+      inputIsPiped: keys === undefined,
+      interactive: keys !== undefined,
+      ask: (question) =>
+        question({
+          ...quietScreen(said),
+          readKey: async (prompt) => {
+            const key = left.shift();
+            said.err += `${prompt}${key ?? ""}\n`;
+            return key === undefined ? { kind: "end" } : { kind: "key", key };
+          },
+          readAnswer: async () => {
+            const text = left.shift();
+            return text === undefined ? { kind: "end" } : { kind: "line", text };
+          },
+        }),
       columns: Number.POSITIVE_INFINITY,
       readAll: async () => stdin,
       async *readLines() {

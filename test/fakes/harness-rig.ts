@@ -29,6 +29,8 @@ export interface RigOptions extends Partial<Omit<HarnessOptions, "settings">> {
   readonly extraEnv?: Readonly<Record<string, string>>;
   /** Folders before the usual search path, below the folder that holds the workspace. */
   readonly programFolders?: readonly string[];
+  /** HOME, below the folder that holds the workspace. */
+  readonly homeFolder?: string;
   /** Called with the workspace before the harness is made. */
   readonly prepare?: (workspace: TemporaryWorkspace) => void;
 }
@@ -59,6 +61,7 @@ export async function createHarnessRig(replies: readonly MockReply[], options: R
     identityClass = "human",
     programFolders = [],
     extraEnv = {},
+    homeFolder,
     prepare,
     ...rest
   } = options;
@@ -70,6 +73,7 @@ export async function createHarnessRig(replies: readonly MockReply[], options: R
     ANTHROPIC_API_KEY: "test-key",
     OPENAI_BASE_URL: `${vendor.url}/v1`,
     ANTHROPIC_BASE_URL: vendor.url,
+    ...(homeFolder === undefined ? {} : { HOME: join(workspace.outside, homeFolder) }),
     ...extraEnv,
   };
   const harness = await openMemoryHarness({

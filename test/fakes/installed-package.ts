@@ -11,7 +11,7 @@ const root = resolve(import.meta.dirname, "../..");
 /** Builds the bundle. Returns the launcher. */
 export function installInto(folder: string): string {
   execFileSync("npm", ["run", "-s", "build"], { cwd: root });
-  for (const part of ["bin", "dist", "templates", "scenarios", "package.json"]) {
+  for (const part of ["bin", "dist", "profiles", "templates", "scenarios", "skills", "package.json"]) {
     cpSync(join(root, part), join(folder, part), { recursive: true });
   }
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));

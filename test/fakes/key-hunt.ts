@@ -149,6 +149,18 @@ async function until(condition: () => boolean, ended: Promise<unknown>): Promise
   return condition();
 }
 
+/** Where a running program shows one of the secrets, and how often its own process has one in memory, beside its helper. */
+export function seenWhileRunning(pid: number, home: string, secrets: readonly string[]) {
+  const tree = processTree(pid);
+  const places = secrets.flatMap((secret) => [
+    ...tree.flatMap((one) => seenInProcess(one, secret)),
+    ...seenInFiles(home, secret),
+  ]);
+  const inMemory = (of: number): number => secrets.reduce((sum, secret) => sum + seenInMemory(of, secret), 0);
+  const helper = tree.find((one) => shown(one, "cmdline").includes("credential-helper"));
+  return { places, inEngine: inMemory(pid), inHelper: helper === undefined ? 0 : inMemory(helper) };
+}
+
 /** The process and all below it. */
 function processTree(root: number): number[] {
   const parents = new Map<number, number>();

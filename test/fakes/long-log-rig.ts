@@ -70,6 +70,7 @@ export async function createLongLogRig({ store: kind, events, chars = 20, whileO
     clock,
     ids,
     store,
+    profile: "default",
     customHandlers: new Map(),
     async open(_command, _approver, onTaken) {
       const log = await opened.acquire(LONG_SESSION);
@@ -97,6 +98,7 @@ export async function createLongLogRig({ store: kind, events, chars = 20, whileO
       subsystems: async () => ({}),
       tools: () => [],
       servers: () => [],
+      profiles: async () => [],
       providers: () => [],
       slashCommands: () => [],
       exportSession: text,

@@ -2,13 +2,13 @@
 import { spawn } from "node:child_process";
 import { resolve } from "node:path";
 import type { McpServer } from "#artifacts";
-import type { Clock } from "#base";
+import { type Clock, defined } from "#base";
 import type { Tool, ToolContext, ToolOutput } from "#engine";
-import { createMcpServers, type McpWorld, type ServerProcess } from "#mcp";
+import { createMcpServers, type McpWorld, type ServerProcess, type ToolKeeper } from "#mcp";
 import { createSystemClock } from "#world";
 
 /** How long a server has to end by itself. */
-const END_GRACE_MS = 800;
+const END_GRACE_MS = 5_000;
 
 const root = resolve(import.meta.dirname, "../..");
 
@@ -88,22 +88,26 @@ export function referenceServer(
 /** A whole set of servers with what they logged, and a way to call a tool as the engine would. */
 export function openServers(
   servers: readonly McpServer[],
-  options: { readonly clock?: Clock; readonly world?: McpWorld } = {},
+  options: { readonly clock?: Clock; readonly world?: McpWorld; readonly keeper?: ToolKeeper } = {},
 ) {
   const lines: string[] = [];
   const downs: unknown[] = [];
+  const waiting: unknown[] = [];
   const world = options.world ?? createSpawningWorld();
   const set = createMcpServers({
     servers,
     world,
     clock: options.clock ?? createHastyClock(),
     onDown: (event) => void downs.push(event),
+    onWaiting: (event) => void waiting.push(event),
+    ...defined({ keeper: options.keeper }),
     log: (level, text) => void lines.push(`${level} ${text}`),
   });
   return {
     ...set,
     lines,
     downs,
+    waiting,
     tool(name: string): Tool {
       const found = set.tools().find((tool) => tool.name === name);
       if (found === undefined) throw new Error(`${name} is not offered: ${set.tools().map((tool) => tool.name)}`);
@@ -118,7 +122,7 @@ export function openServers(
   };
 }
 
-/** The system's clock, but nobody waits 0.8 s for a server that ignores the end of its input. */
+/** The system's clock, but nobody waits 5 s for a server that ignores the end of its input. */
 function createHastyClock(): Clock {
   const clock = createSystemClock();
   return { ...clock, sleep: (ms, signal) => clock.sleep(ms === END_GRACE_MS ? 50 : ms, signal) };

@@ -1,10 +1,13 @@
 /** A small server of the newer era, made with the SDK: over stdio as a program, over HTTP as a handler. */
-import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
+import { acceptedContent, createMcpHandler, inputRequired, McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
 
 function createServer(): McpServer {
-  const server = new McpServer({ name: "modern", version: "1" }, { capabilities: { tools: { listChanged: true } } });
+  const server = new McpServer(
+    { name: "modern", version: "1" },
+    { capabilities: { tools: { listChanged: true }, resources: { subscribe: true }, logging: {} } },
+  );
   server.registerTool(
     "add",
     { description: "Adds.", inputSchema: z.object({ a: z.number(), b: z.number() }) },
@@ -29,6 +32,32 @@ function createServer(): McpServer {
   server.registerTool("grow", { description: "Adds a tool." }, async () => {
     server.registerTool("grown", { description: "New." }, () => ({ content: [] }));
     return { content: [{ type: "text", text: "grown" }] };
+  });
+  server.registerTool("where", { description: "Asks for a place." }, (context) => {
+    const content = acceptedContent<{ place: string }>(context.mcpReq.inputResponses, "place");
+    if (content !== undefined) return { content: [{ type: "text", text: `It is in ${content.place}.` }] };
+    if (context.mcpReq.inputResponses?.place !== undefined)
+      return { content: [{ type: "text", text: "Nobody said." }] };
+    const requestedSchema = {
+      type: "object" as const,
+      properties: { place: { type: "string" as const, title: "Place" } },
+      required: ["place"],
+    };
+    return inputRequired({ inputRequests: { place: inputRequired.elicit({ message: "Where?", requestedSchema }) } });
+  });
+  server.registerTool("never", { description: "Always wants more." }, () => inputRequired({ requestState: "again" }));
+  let text = "first";
+  server.registerResource("note", "note://1", { description: "A note.", mimeType: "text/plain" }, () => ({
+    contents: [{ uri: "note://1", text }],
+  }));
+  server.registerResource("big", "note://big", {}, () => ({
+    contents: [{ uri: "note://big", text: "x".repeat(11 * 1024 * 1024) }],
+  }));
+  server.registerTool("rewrite", { description: "Changes the note." }, async (context) => {
+    text = "second";
+    await context.mcpReq.log("info", "the note was changed");
+    await server.server.sendResourceUpdated({ uri: "note://1" });
+    return { content: [{ type: "text", text: "changed" }] };
   });
   return server;
 }

@@ -3,6 +3,7 @@ import type { LiveSession } from "#control";
 import {
   createSession,
   createSessionCore,
+  createSlashRegistry,
   type EngineSession,
   type SessionCoreOptions,
   type SessionParts,
@@ -27,6 +28,7 @@ export function createPlainSession(parts: Needed & Partial<SessionParts & Sessio
 export function plainLiveSession(engine: EngineSession, change: Partial<LiveSession> = {}): LiveSession {
   return {
     engine,
+    slash: createSlashRegistry([], {}),
     begin: () => engine.begin(),
     release: async () => undefined,
     setPlanMode: async () => undefined,

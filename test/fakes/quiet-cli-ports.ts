@@ -42,6 +42,8 @@ export function quietCliPorts(said: Said, { terminal, ...parts }: QuietPorts): C
     build: { version: "0.0.0", commit: "test", builtAt: "test" },
     programFile: join(packageRoot, "src", "main.ts"),
     scenariosDir: join(packageRoot, "scenarios"),
+    skillsDir: join(packageRoot, "skills"),
+    profilesDir: join(packageRoot, "profiles"),
     templatesDir: join(packageRoot, "templates"),
     relaunch: () => {
       throw new Error("no process is started here");

@@ -9,12 +9,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type EffectPorts, serverToolName } from "#base";
+import { type EffectPorts, resourceReference, serverToolName } from "#base";
 import type { EffectNote, Plugin, Tool, ToolContext, ToolSource } from "#engine";
 import { type CallId, type Event, forSession, type SessionCommandKind, type SessionCommandOf } from "#protocol";
 import { createBuiltinTools } from "#tools";
 import { createSystemClock } from "#world";
 import { callingProvider, type WantedCall } from "./calling-provider.ts";
+import { stdioServer } from "./mcp-world.ts";
 import { openMemoryHarness } from "./memory-harness.ts";
 import { openProjects } from "./open-projects.ts";
 import { createRng } from "./tampering.ts";
@@ -89,20 +90,33 @@ export async function runReceiptCampaign(
   const harness = await openMemoryHarness({
     settings: {
       sandbox: "off",
+      mcpServers: [stdioServer("listing", [join(import.meta.dirname, "listing-mcp-server.ts"), "3"])],
       maxSteps: STEPS_A_TURN,
       network: { allowedDomains: ["127.0.0.1"] },
       tools: { execution: "auto", onError: "continue" },
       permissions: [
-        ...["fs.*", "exec", "web.fetch", "files", "run", "send", "many", "inner", "made", "late", "meta.*"].map(
-          (rule) => {
-            return { effect: "allow" as const, rule, source: "config.toml:1" };
-          },
-        ),
+        ...[
+          "fs.*",
+          "exec",
+          "web.fetch",
+          "files",
+          "run",
+          "send",
+          "many",
+          "inner",
+          "made",
+          "late",
+          "meta.*",
+          "mcp.listing.*",
+        ].map((rule) => {
+          return { effect: "allow" as const, rule, source: "config.toml:1" };
+        }),
         { effect: "ask", rule: "fs.write(asked/**)", source: "config.toml:2" },
         { effect: "deny", rule: "fs.*(denied/**)", source: "config.toml:3" },
         { effect: "deny", rule: "Bash(rm *)", source: "config.toml:4" },
       ],
     },
+    env: { PATH: process.env.PATH, HOME: outside },
     workspace: root,
     model: "calling:one",
     undo: { directory: join(outside, "undo"), key: Buffer.alloc(32, 1) },
@@ -251,6 +265,14 @@ function observing(
         see("server", serverToolName(request.server, request.tool));
         return servers.call(request, signal);
       },
+      resources(server, timeoutMs, signal) {
+        see("server", `mcp.resources ${server}`);
+        return servers.resources(server, timeoutMs, signal);
+      },
+      read(request, signal) {
+        see("server", resourceReference(request.server, request.uri));
+        return servers.read(request, signal);
+      },
     },
   };
 }
@@ -289,6 +311,8 @@ const KINDS: readonly (readonly [weight: number, make: (file: string, url: strin
   [3, (file) => ["fs.write", { path: `asked/${file}`, content: "" }]],
   [4, (file) => ["fs.write", { path: `blocked/${file}`, content: "" }]],
   [2, (file) => ["fs.write", { path: `../${file}`, content: "" }]],
+  [5, (file) => ["mcp.listing.look_1", { at: file }]],
+  [2, () => ["mcp.listing.look_2", { at: 7 }]],
   [1, () => ["fs.search", { pattern: "a", path: "src" }]],
   [2, (file) => ["exec", { command: `echo ${file}` }]],
   [3, (file) => ["exec", { command: `rm ${file}` }]],

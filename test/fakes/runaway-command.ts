@@ -8,7 +8,7 @@ export const CALL_MS = 900;
 /** Starting and ending a sandbox on a busy machine. The commands themselves would take for ever. */
 export const BUSY_MS = 15_000;
 
-export const timedOut = (ms: number): string => `timed out after ${ms} ms; the process group was ended`;
+export const timedOut = (ms: number): string => `timed out after ${ms} ms; the process group was killed`;
 export const allowed = { permissions: [{ effect: "allow" as const, rule: "Bash", source: "test" }] };
 
 /** The call and its result, as the model reads it in the request that follows. `FILE` in the command is a file with one line. */

@@ -130,7 +130,7 @@ export function hookCall(ports: EffectPorts, payload: unknown, parts: Partial<Ho
     signal: new AbortController().signal,
     event: "tool.pre",
     payload,
-    ports: { files: ports.files, web: ports.web },
+    ports: { files: ports.files, web: ports.web, processes: ports.processes },
     annotate: () => undefined,
     ...parts,
   };

@@ -12,7 +12,10 @@ function answer({ method, params }: Request): unknown {
     const serverInfo = { name: "shell", version: "1" };
     return { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo };
   }
-  if (method === "tools/list") return { tools: [{ name: "sh", inputSchema: { type: "object" } }] };
+  if (method === "tools/list") {
+    const description = `Version ${process.env.TOOL_VERSION}.`;
+    return { tools: [{ name: "sh", description, inputSchema: { type: "object" } }] };
+  }
   const { stdout, stderr } = spawnSync("/bin/sh", ["-c", params?.arguments?.script ?? ""], { encoding: "utf8" });
   return { content: [{ type: "text", text: `${stdout}${stderr}` }] };
 }

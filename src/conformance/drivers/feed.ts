@@ -24,7 +24,7 @@ export function createFeed(
     seen,
     carried: options.carried,
     async heartbeat() {
-      await news.until(() => (heartbeats > 0 ? true : undefined), "a sign of life");
+      await news.until(() => (heartbeats > 0 ? true : undefined), "a heartbeat");
     },
     until: (fits, what) => news.until(() => seen.find(fits), what),
     add(...sightings) {

@@ -72,7 +72,7 @@ export async function ask(
   asked: HttpAsked,
 ): Promise<HttpReply> {
   const response = await openResponse(place, waitMs, method, path, asked);
-  const cut = (): void => void response.destroy(new Error(`the answer to ${method} ${path} did not end`));
+  const cut = (): void => void response.destroy(new Error(`the answer to ${method} ${path} is incomplete`));
   response.setTimeout(waitMs, cut);
   const late = setTimeout(cut, ANSWER_WAITS * waitMs);
   const text = await textOf(response).finally(() => clearTimeout(late));

@@ -84,6 +84,6 @@ async function answered(work: () => Promise<Reply<CommandKind>>): Promise<Answer
 }
 
 function idOf(text: string): SessionId {
-  if (!SessionId.is(text)) throw new Error(`${text} is not the id of a session`);
+  if (!SessionId.is(text)) throw new Error(`${text} is not a session id`);
   return text;
 }

@@ -101,8 +101,7 @@ export async function readLog(http: HttpPeer, session: string): Promise<readonly
       `/v1/sessions/${session}/log?after=${after}&limit=${LOG_PAGE}`,
     );
     const page = fieldOf(json, "events");
-    if (status !== 200 || !Array.isArray(page))
-      throw new Error(`the log cannot be read: ${status} ${text.slice(0, 200)}`);
+    if (status !== 200 || !Array.isArray(page)) throw new Error(`cannot read the log: ${status} ${text.slice(0, 200)}`);
     // Scenarios that care look at each field themselves.
     events.push(...(page as Event[]));
     const next = fieldOf(json, "next");
@@ -158,7 +157,7 @@ export async function openSse(
     }
   });
   response.on("error", () => undefined); // `close` follows
-  response.on("close", () => news.end("the stream was closed"));
+  response.on("close", () => news.end("the server closed the stream"));
   return feed;
 }
 

@@ -84,7 +84,7 @@ export function connectRpc(options: RpcConnectionOptions): Connection {
       return lines.news.until(() => {
         const answer = lines.messages.slice(from).find((message) => "error" in message && message.id === null);
         return answer === undefined ? undefined : answerOf(answer);
-      }, `an error for a line that cannot be read, for ${session}`);
+      }, `an error for an unreadable line, for ${session}`);
     },
     async close() {
       await lines.end();
@@ -101,7 +101,7 @@ async function readHistory(lines: LinePeer, threadId: string, after: number): Pr
   for (let last = after; ; ) {
     const { ok, body, reason } = await lines.request("thread.get", { threadId, after: last });
     const page = fieldOf(body, "events");
-    if (!ok || !Array.isArray(page)) throw new Error(`the log cannot be read: ${reason}`);
+    if (!ok || !Array.isArray(page)) throw new Error(`cannot read the log: ${reason}`);
     // Scenarios that care look at each field themselves.
     events.push(...(page as Event[]));
     const next = numberField(page.at(-1), "id");
@@ -207,7 +207,7 @@ function startProcess(options: RpcConnectionOptions): OpenProcess {
   const where = { cwd: cwd ?? process.cwd(), env: env ?? process.env };
   const child = startPiped({ program: command, args, ...where }, (code) => {
     const end = (): void => {
-      news.end(`the program ended${code === null ? "" : ` with ${code}`}: ${child.errors().slice(-500)}`);
+      news.end(`the program exited${code === null ? "" : ` with ${code}`}: ${child.errors().slice(-500)}`);
       exit(code);
     };
     // What it wrote last is read first.

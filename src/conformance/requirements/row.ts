@@ -1,4 +1,4 @@
-/** What one row of the table of requirements says, and the groups of wires that many of them hold for. */
+/** The shape of a row in the requirements table, and the groups of wires that rows share. */
 import type { Wire } from "../driver.ts";
 
 /** The documents that the requirements come from. */
@@ -29,7 +29,7 @@ export const BYTES = ["rest", "ws", "plain", "rpc"] as const;
 /** Wires with a handshake. */
 export const SHAKEN = ["rest", "ws", "rpc"] as const;
 
-/** Requirements that one section of a document makes of the same wires: their ids, and what each says. */
+/** Builds the requirements that one section of a document sets for the same wires, keyed by id. */
 export function cited<Id extends string>(
   document: Requirement["document"],
   section: string,

@@ -1,4 +1,4 @@
-/** Who gets in: tokens, Host, Origin. */
+/** Access checks: tokens, Host and Origin. */
 import type { Connection } from "../driver.ts";
 import { Refused } from "../drivers/rest.ts";
 import { type Scenario, scenario } from "../scenario.ts";
@@ -8,38 +8,42 @@ const HTTP = ["rest", "ws", "plain"] as const;
 const FOREIGN_ORIGIN = "https://conformance.example";
 
 export const accessScenarios: readonly Scenario[] = [
-  scenario("nobody, and a stranger", HTTP, ["auth:required", "auth:unknown"], async (trial) => {
+  scenario("no token, and an unknown token", HTTP, ["auth:required", "auth:unknown"], async (trial) => {
     const { session, connection } = await stage(trial);
     const nobody = await attempt(() => trial.target.connect("nobody"), session);
-    trial.check("auth:required", nobody === 401, `without a token the answer is ${nobody}`);
+    trial.check("auth:required", nobody === 401, `without a token, the server answers ${nobody}`);
     const stranger = await attempt(() => trial.target.connect("stranger"), session);
-    trial.check("auth:unknown", stranger === 401, `with a token that is not known the answer is ${stranger}`);
-    // The small surface and the reads, which need no handshake, need a token all the same.
+    trial.check("auth:unknown", stranger === 401, `with an unknown token, the server answers ${stranger}`);
+    // The small surface and the reads need no handshake, but they do need a token.
     for (const path of ["/v1/sessions", "/v1/tools", `/v1/sessions/${session}/log`, `/events?session=${session}`]) {
       const reply = await connection.http?.ask("GET", path, { token: null });
       trial.check(
         "auth:required",
         reply?.status === 401,
-        `GET ${path} without a token is answered with ${reply?.status}`,
+        `the server answers GET ${path} without a token with ${reply?.status}`,
       );
     }
     const log = await connection.log(session);
-    trial.check("auth:required", !JSON.stringify(log).includes(HELLO), "an input without a token was taken");
+    trial.check("auth:required", !JSON.stringify(log).includes(HELLO), "the server accepted an input without a token");
   }),
   scenario("another host, another origin", ["rest"], ["auth:host", "auth:origin"], async (trial) => {
     const { http } = await trial.connect();
     if (http === undefined) throw new Error("REST has requests");
     const host = await http.ask("GET", "/v1/health", { headers: { host: "conformance.example" } });
-    trial.check("auth:host", host.status === 421 || host.status === 403, `the answer is ${host.status}`);
+    trial.check("auth:host", host.status === 421 || host.status === 403, `the server answers ${host.status}`);
     const twice = await http.exchange([
       "GET /v1/health HTTP/1.1",
       `Host: ${http.host}`,
       "Host: conformance.example",
       "Connection: close",
     ]);
-    trial.check("auth:host", /^HTTP\/1\.1 4\d\d /.test(twice), `two hosts are answered with ${twice.slice(0, 40)}`);
+    trial.check(
+      "auth:host",
+      /^HTTP\/1\.1 4\d\d /.test(twice),
+      `with two Host headers, the server answers ${twice.slice(0, 40)}`,
+    );
     const origin = await http.ask("GET", "/v1/health", { headers: { origin: FOREIGN_ORIGIN } });
-    trial.check("auth:origin", origin.status === 403, `the answer is ${origin.status}`);
+    trial.check("auth:origin", origin.status === 403, `the server answers ${origin.status}`);
     const preflight = await http.ask("OPTIONS", "/v1/sessions", {
       token: null,
       headers: { origin: FOREIGN_ORIGIN, "access-control-request-method": "POST" },
@@ -48,11 +52,11 @@ export const accessScenarios: readonly Scenario[] = [
     trial.check(
       "auth:origin",
       preflight.status >= 400 && allowed === undefined,
-      `the preflight is answered with ${preflight.status}`,
+      `the server answers the preflight request with ${preflight.status}`,
     );
   }),
   scenario(
-    "a token that has passed its time",
+    "an expired token",
     ["rest", "ws"],
     ["auth:expired"],
     async (trial) => {
@@ -60,13 +64,13 @@ export const accessScenarios: readonly Scenario[] = [
       const session = await trial.session(connection);
       await trial.target.expireToken?.("other human");
       const { ok, reason } = await connection.send(session, "say hello");
-      trial.check("auth:expired", !ok && reason === "TokenExpired", `it was answered with ${reason ?? "yes"}`);
+      trial.check("auth:expired", !ok && reason === "TokenExpired", `the server answered ${reason ?? "success"}`);
     },
     ["expired token", "other human"],
   ),
 ];
 
-/** The status that the caller is sent away with; 0 when it is not. */
+/** The status that the caller is refused with, or 0 if the server accepts it. */
 async function attempt(connect: () => Promise<Connection>, session: string): Promise<number> {
   try {
     const connection = await connect();

@@ -1,4 +1,4 @@
-/** Hands are shaken first, and the handshake tells what can be relied on. */
+/** The handshake comes first and reports what a client can rely on. */
 import { commandKinds, commandRows } from "#protocol";
 import type { Caller } from "../driver.ts";
 import { type Scenario, scenario } from "../scenario.ts";
@@ -7,7 +7,7 @@ import type { Trial } from "../trial.ts";
 
 const NO_SESSION = "sess_00000000000000000000000000";
 
-/** Of the first version of the protocol; a server may list more. */
+/** The kinds of the first protocol version; a server may list more. */
 const COMMANDS = (
   "SendInput CancelTurn AnswerPermission CreateSession AttachSession DetachSession SetModel EnterPlanMode " +
   "ExitPlanMode CustomCommand"
@@ -17,7 +17,7 @@ const EVENTS = (
   "CompactionTriggered CostIncremented PermissionRequested Cancelled Error StreamGap TokenExpiring HookTimeout " +
   "SessionEnded MCPServerDown TurnTiming CustomEvent"
 ).split(" ");
-/** Commands that a server need not have, each with the flag that announces it. */
+/** Optional commands, each with the feature flag that announces it. */
 const FLAGS = commandKinds.flatMap((kind) => {
   const { feature } = commandRows[kind];
   return feature === undefined ? [] : [[kind, feature] as const];
@@ -32,11 +32,11 @@ export const handshakeScenarios: readonly Scenario[] = [
     ["rest"],
     ["handshake:first"],
     (trial) => commandFirst(trial, "other human"),
-    // Somebody that no other scenario has shaken hands for.
+    // No other scenario has completed a handshake for this caller.
     ["other human"],
   ),
   scenario(
-    "what the handshake tells",
+    "what the handshake reports",
     ["rest", "ws", "rpc"],
     ["handshake:fields", "handshake:kinds", "handshake:features"],
     async ({ target, check }) => {
@@ -57,7 +57,7 @@ export const handshakeScenarios: readonly Scenario[] = [
         check(
           "handshake:fields",
           fieldOf(body, "resource_uri_scheme") === "harness/v1",
-          "resource_uri_scheme is another",
+          "resource_uri_scheme is not harness/v1",
         );
         const listed = (name: string): readonly unknown[] => {
           const list = fieldOf(body, name);
@@ -67,11 +67,15 @@ export const handshakeScenarios: readonly Scenario[] = [
           ...COMMANDS.filter((kind) => !listed("command_kinds").includes(kind)),
           ...EVENTS.filter((kind) => !listed("event_kinds").includes(kind)),
         ];
-        check("handshake:kinds", lacking.length === 0, `not listed: ${lacking.join(", ")}`);
+        check("handshake:kinds", lacking.length === 0, `the handshake does not list ${lacking.join(", ")}`);
         const unflagged = FLAGS.filter(
           ([kind, flag]) => listed("command_kinds").includes(kind) && !listed("features").includes(flag),
         );
-        check("handshake:features", unflagged.length === 0, `commands without their flag: ${unflagged.join(" ")}`);
+        check(
+          "handshake:features",
+          unflagged.length === 0,
+          `commands without their feature flag: ${unflagged.join(" ")}`,
+        );
       } finally {
         await connection.close();
       }
@@ -83,7 +87,7 @@ export const handshakeScenarios: readonly Scenario[] = [
     check(
       "handshake:version",
       !ok && reason === "HandshakeVersionMismatch",
-      `999.0.0 was answered with ${reason ?? "yes"}`,
+      `the server answered version 999.0.0 with ${reason ?? "success"}`,
     );
   }),
 ];
@@ -92,9 +96,17 @@ async function commandFirst({ target, check }: Trial, as: Caller): Promise<void>
   const connection = await target.connect(as);
   try {
     const { ok, reason } = await connection.create();
-    check("handshake:first", !ok && reason === "HandshakeRequired", `the command was answered with ${reason ?? "yes"}`);
+    check(
+      "handshake:first",
+      !ok && reason === "HandshakeRequired",
+      `the server answered the command with ${reason ?? "success"}`,
+    );
     const later = await connection.cancel(NO_SESSION);
-    check("handshake:first", later.reason === "HandshakeRequired", `the next one was answered with ${later.reason}`);
+    check(
+      "handshake:first",
+      later.reason === "HandshakeRequired",
+      `the server answered the next command with ${later.reason ?? "success"}`,
+    );
   } finally {
     await connection.close();
   }

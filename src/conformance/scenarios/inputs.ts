@@ -1,4 +1,4 @@
-/** Bad input: the right refusal, and everybody else goes on. */
+/** Bad input: the server refuses it with the right reason and keeps serving everybody else. */
 import type { Answer, Connection, Wire } from "../driver.ts";
 import type { RequirementId } from "../requirements.ts";
 import { type Scenario, scenario } from "../scenario.ts";
@@ -9,7 +9,7 @@ import { eventsOf, stage, turn } from "./steps.ts";
 const SHAKEN = ["rest", "ws", "rpc"] as const;
 const BYTES = ["rest", "ws", "plain", "rpc"] as const;
 const NO_SESSION = "sess_00000000000000000000000000";
-/** Above every bound that a server of this protocol has for a message. */
+/** Larger than any message limit of a server of this protocol. */
 const HUGE_BYTES = 24 * 1024 * 1024;
 
 export const inputScenarios: readonly Scenario[] = [
@@ -23,13 +23,13 @@ export const inputScenarios: readonly Scenario[] = [
     const kept = JSON.stringify(eventsOf(log, "TurnStarted")).includes("from_the_future");
     trial.check("input:unknown-fields", !kept, "an unknown field is in the log");
   }),
-  scenario("a verb that there is not", SHAKEN, ["input:unknown-verb"], async (trial) => {
+  scenario("an unknown command", SHAKEN, ["input:unknown-verb"], async (trial) => {
     const { connection, session } = await stage(trial);
     const { ok, reason } = await connection.submit(session, { kind: "FlyToTheMoon" });
-    trial.check("input:unknown-verb", !ok && reason === "InvalidCommand", `it was answered with ${reason ?? "yes"}`);
+    trial.check("input:unknown-verb", !ok && reason === "InvalidCommand", `the server answered ${reason ?? "success"}`);
   }),
   scenario(
-    "messages that make no sense",
+    "malformed messages",
     BYTES,
     ["input:wrong-type", "input:malformed", "input:utf8", "input:survives"],
     async (trial) => {
@@ -50,24 +50,24 @@ export const inputScenarios: readonly Scenario[] = [
       });
       await turn(at, "say hello");
       const started = eventsOf(await at.connection.log(at.session), "TurnStarted").length;
-      trial.check("input:survives", started === 1, `${started} turns were started by one good input`);
+      trial.check("input:survives", started === 1, `one valid input started ${started} turns`);
     },
   ),
-  scenario("a message without end", BYTES, ["input:too-large", "input:survives"], async (trial) => {
+  scenario("a message that is too large", BYTES, ["input:too-large", "input:survives"], async (trial) => {
     const at = await stage(trial);
     const huge = Buffer.alloc(HUGE_BYTES, 0x20);
     const answer = await at.connection.raw?.(at.session, huge).catch((error: unknown): Answer => {
       // A server may cut the connection before everything was sent.
       return { ok: false, reason: error instanceof Error ? error.message : "", body: undefined };
     });
-    trial.check("input:too-large", answer !== undefined && !answer.ok, "it was taken");
+    trial.check("input:too-large", answer !== undefined && !answer.ok, "the server accepted it");
     await turn(at, "say hello");
     const other = await trial.connect();
     const { ok, reason } = await other.create();
-    trial.check("input:survives", ok, `another client was refused afterwards: ${reason}`);
+    trial.check("input:survives", ok, `the server then refused another client: ${reason}`);
   }),
   scenario(
-    "a session that there is not",
+    "an unknown session",
     ["in-process", "rest", "ws", "plain", "rpc"],
     ["input:unknown-session"],
     async (trial) => {
@@ -76,7 +76,7 @@ export const inputScenarios: readonly Scenario[] = [
       trial.check(
         "input:unknown-session",
         !ok && reason === "SessionNotFound",
-        `it was answered with ${reason ?? "yes"}`,
+        `the server answered ${reason ?? "success"}`,
       );
       const codes: Readonly<Record<string, number>> = { rest: 404, plain: 404, rpc: -32001 };
       const code = codes[trial.target.wire];
@@ -84,7 +84,7 @@ export const inputScenarios: readonly Scenario[] = [
     },
   ),
   scenario(
-    "a namespace that nobody claimed",
+    "an unclaimed namespace",
     ["in-process", "rest", "ws", "rpc"],
     ["input:unknown-namespace"],
     async (trial) => {
@@ -94,12 +94,12 @@ export const inputScenarios: readonly Scenario[] = [
       trial.check(
         "input:unknown-namespace",
         !ok && reason === "UnknownNamespace",
-        `it was answered with ${reason ?? "yes"}`,
+        `the server answered ${reason ?? "success"}`,
       );
     },
   ),
   scenario(
-    "frames that come twice, and frames of another kind",
+    "repeated frames and frames of an unknown kind",
     ["ws"],
     ["input:repeated-frame", "input:unknown-frame"],
     async (trial) => {
@@ -124,15 +124,15 @@ export const inputScenarios: readonly Scenario[] = [
       trial.check(
         "input:repeated-frame",
         repeated === "FrameRepeated",
-        `the second one was answered with ${String(repeated)}`,
+        `the server answered the repeated frame with ${String(repeated)}`,
       );
       await at.feed.until(({ kind }) => kind === "TurnEnded", "TurnEnded");
       const started = eventsOf(await at.connection.log(at.session), "InputQueued").length;
-      trial.check("input:repeated-frame", started === 1, `the command was carried out ${started} times`);
+      trial.check("input:repeated-frame", started === 1, `the server executed the command ${started} times`);
       const odd = fieldOf(about("odd"), "body", "reason");
-      trial.check("input:unknown-frame", odd === "InvalidCommand", `it was answered with ${String(odd)}`);
+      trial.check("input:unknown-frame", odd === "InvalidCommand", `the server answered ${String(odd)}`);
       const isThere = answers.some((one) => fieldOf(one, "id") === "still there");
-      trial.check("input:unknown-frame", isThere, `the socket was closed with ${talk?.closed}`);
+      trial.check("input:unknown-frame", isThere, `the server closed the socket with code ${talk?.closed}`);
     },
   ),
 ];
@@ -149,8 +149,8 @@ function refused(
   answer: Answer | undefined,
   codes: { readonly [Key in Wire]?: number },
 ): void {
-  trial.check(id, answer !== undefined && !answer.ok, "it was taken");
+  trial.check(id, answer !== undefined && !answer.ok, "the server accepted it");
   const code = codes[trial.target.wire];
   trial.check(id, code === undefined || answer?.status === code, `the code is ${answer?.status}`);
-  trial.check(id, answer?.reason !== undefined || answer?.status !== undefined, "no reason was told");
+  trial.check(id, answer?.reason !== undefined || answer?.status !== undefined, "the answer has no reason");
 }

@@ -23,7 +23,7 @@ async function holdUnrun(trial: Trial, at: Stage): Promise<string> {
 
 export const permissionScenarios: readonly Scenario[] = [
   scenario(
-    "a call that is allowed",
+    "a person allows a call",
     COMMANDS,
     ["permission:asked", "permission:allow", "session:undo"],
     async (trial) => {
@@ -33,7 +33,7 @@ export const permissionScenarios: readonly Scenario[] = [
       trial.check("permission:allow", answer.ok, `the answer was refused: ${answer.reason}`);
       await ended(at.feed);
       const [outcome] = await outcomes(at);
-      trial.check("permission:allow", outcome === "ok", `the call ended as ${outcome}`);
+      trial.check("permission:allow", outcome === "ok", `the outcome of the call is ${outcome}`);
       await takeBack(trial, at);
     },
   ),
@@ -43,7 +43,7 @@ export const permissionScenarios: readonly Scenario[] = [
     await decide(at.connection, at.session, callId, "deny");
     await ended(at.feed);
   }),
-  scenario("a call that is denied", COMMANDS, ["permission:deny"], async (trial) => {
+  scenario("a person denies a call", COMMANDS, ["permission:deny"], async (trial) => {
     const at = await stage(trial);
     const { callId } = await hold(at);
     const answer = await decide(at.connection, at.session, callId, "deny");
@@ -51,13 +51,13 @@ export const permissionScenarios: readonly Scenario[] = [
     await ended(at.feed);
     const log = await at.connection.log(at.session);
     const [outcome] = await outcomes(at);
-    trial.check("permission:deny", outcome === "denied", `the call ended as ${outcome}`);
+    trial.check("permission:deny", outcome === "denied", `the outcome of the call is ${outcome}`);
     trial.check("permission:deny", eventsOf(log, "ToolIntent").length === 0, "the call ran");
     const how = eventsOf(log, "TurnEnded").map(({ payload }) => payload.outcome);
-    trial.check("permission:deny", how.join() === "answered", `the turn ended as ${how.join(", ")}`);
+    trial.check("permission:deny", how.join() === "answered", `the outcome of the turn is ${how.join(", ")}`);
   }),
   scenario(
-    "a yes for one call, and one for the tool",
+    "approval for one call, and for a tool",
     COMMANDS,
     ["permission:once", "permission:always"],
     async (trial) => {
@@ -66,14 +66,14 @@ export const permissionScenarios: readonly Scenario[] = [
       const { callId } = await hold(at, 1, `write twice ${name}`);
       await decide(at.connection, at.session, callId, "allow_once");
       const second = await nth(at.feed, "PermissionRequested", 2);
-      trial.check("permission:once", second.callId !== callId, "the same call asked again");
+      trial.check("permission:once", second.callId !== callId, "the same call asked twice");
       await decide(at.connection, at.session, second.callId ?? "", "allow_tool");
       await ended(at.feed);
       await at.connection.send(at.session, `write twice ${name}`);
       await ended(at.feed, 2);
       const log = await at.connection.log(at.session);
       const asked = eventsOf(log, "PermissionRequested").length;
-      trial.check("permission:always", asked === 2, `${asked} questions were asked`);
+      trial.check("permission:always", asked === 2, `the server sent ${asked} permission requests`);
       await takeBackAll(at, 2);
     },
   ),
@@ -87,9 +87,9 @@ export const permissionScenarios: readonly Scenario[] = [
     await ended(at.feed);
     const answers = eventsOf(await at.connection.log(at.session), "PermissionAnswered");
     const decisions = answers.map(({ payload }) => payload.decision);
-    trial.check("permission:first-human", decisions.join() === "deny", `the log has ${decisions.join(", ")}`);
+    trial.check("permission:first-human", decisions.join() === "deny", `the log records ${decisions.join(", ")}`);
     const [outcome] = await outcomes(at);
-    trial.check("permission:first-human", outcome === "denied", `the call ended as ${outcome}`);
+    trial.check("permission:first-human", outcome === "denied", `the outcome of the call is ${outcome}`);
   }),
   scenario(
     "an agent answers for its own turn",
@@ -103,16 +103,16 @@ export const permissionScenarios: readonly Scenario[] = [
       trial.check(
         "permission:agent",
         !own.ok && own.reason === "NotAllowed",
-        `it was answered with ${own.reason ?? "yes"}`,
+        `the server answered ${own.reason ?? "success"}`,
       );
       const answer = await decide(human.connection, human.session, callId, "deny");
-      trial.check("permission:agent", answer.ok, `the human's answer was refused: ${answer.reason}`);
+      trial.check("permission:agent", answer.ok, `the server refused the person's answer: ${answer.reason}`);
       await ended(human.feed);
     },
     ["agent"],
   ),
   scenario(
-    "an agent alone",
+    "an agent without a person",
     ["rpc"],
     ["permission:agent"],
     async (trial) => {
@@ -122,7 +122,7 @@ export const permissionScenarios: readonly Scenario[] = [
       await connection.send(session, `write ${fileName(session)}`);
       const call = await nth(feed, "ToolCallStarted", 1);
       const own = await decide(connection, session, call.callId ?? "", "allow_once");
-      trial.check("permission:agent", !own.ok, "the agent's answer was taken");
+      trial.check("permission:agent", !own.ok, "the server accepted the agent's answer");
       await ended(feed);
       const ran = eventsOf(await connection.log(session), "ToolIntent").length;
       trial.check("permission:agent", ran === 0, "the call ran");
@@ -130,7 +130,7 @@ export const permissionScenarios: readonly Scenario[] = [
     ["agent"],
   ),
   scenario(
-    "an agent that wants to change what it is held to",
+    "an agent tries to change its own rules",
     COMMANDS,
     ["permission:agent-steers"],
     async (trial) => {
@@ -143,13 +143,17 @@ export const permissionScenarios: readonly Scenario[] = [
       ]) {
         const { ok, reason } = await connection.submit(session, command);
         const isRefused = !ok && reason === "NotAllowed";
-        trial.check("permission:agent-steers", isRefused, `${command.kind} was answered with ${reason ?? "yes"}`);
+        trial.check(
+          "permission:agent-steers",
+          isRefused,
+          `the server answered ${command.kind} with ${reason ?? "success"}`,
+        );
       }
     },
     ["agent"],
   ),
   scenario(
-    "a question that nobody answers",
+    "a permission request that nobody answers",
     ["in-process", "rest", "ws", "plain"],
     ["permission:timeout"],
     async (trial) => {
@@ -165,14 +169,14 @@ export const permissionScenarios: readonly Scenario[] = [
         `the call ended with ${results.join(", ")}`,
       );
       const how = eventsOf(log, "TurnEnded").map(({ payload }) => payload.outcome);
-      trial.check("permission:timeout", how.join() === "answered", `the turn ended as ${how.join(", ")}`);
+      trial.check("permission:timeout", how.join() === "answered", `the outcome of the turn is ${how.join(", ")}`);
     },
     ["time"],
   ),
-  scenario("an answer to nothing", COMMANDS, ["permission:unknown"], async (trial) => {
+  scenario("an answer to an unknown permission request", COMMANDS, ["permission:unknown"], async (trial) => {
     const { connection, session } = await stage(trial);
     const { ok, reason, status } = await decide(connection, session, NO_CALL, "allow_once");
-    trial.check("permission:unknown", !ok && reason === "CallNotFound", `it was answered with ${reason ?? "yes"}`);
+    trial.check("permission:unknown", !ok && reason === "CallNotFound", `the server answered ${reason ?? "success"}`);
     const codes: Readonly<Record<string, number>> = { rest: 404, rpc: -32004 };
     const code = codes[trial.target.wire];
     trial.check("permission:unknown", code === undefined || status === code, `the code is ${status}`);
@@ -189,7 +193,7 @@ async function secondPerson(trial: Trial, { connection, session }: Stage): Promi
 
 async function takeBack(trial: Trial, { connection, session }: Stage): Promise<void> {
   const undone = await connection.submit(session, { kind: "UndoTurn" });
-  trial.check("session:undo", undone.ok, `it was refused: ${undone.reason}`);
+  trial.check("session:undo", undone.ok, `the server refused the undo: ${undone.reason}`);
   const restored = eventsOf(await connection.log(session), "WorkspaceRestored");
   const counts = restored.map(({ payload }) => payload.counts.restored);
   trial.check("session:undo", counts.join() === "1", `restored paths: ${counts.join(", ") || "none"}`);
@@ -197,7 +201,7 @@ async function takeBack(trial: Trial, { connection, session }: Stage): Promise<v
   trial.check(
     "session:undo",
     !again.ok && again.reason === "NothingToUndo",
-    `a second undo was answered with ${again.reason ?? "yes"}`,
+    `the server answered a second undo with ${again.reason ?? "success"}`,
   );
 }
 

@@ -4,7 +4,7 @@ import { fieldOf } from "../sighting.ts";
 import { decide, ended, eventsOf, hold, stage, turn } from "./steps.ts";
 
 export const plainScenarios: readonly Scenario[] = [
-  scenario("the small events", ["plain"], ["plain:events"], async (trial) => {
+  scenario("events of the small surface", ["plain"], ["plain:events"], async (trial) => {
     const at = await stage(trial);
     await turn(at, "think");
     const { callId } = await hold(at);
@@ -21,7 +21,7 @@ export const plainScenarios: readonly Scenario[] = [
     const events = at.feed.seen.map(({ raw }) => raw);
     for (const [type, wanted] of Object.entries(fields)) {
       const own = events.filter((event) => fieldOf(event, "type") === type);
-      trial.check("plain:events", own.length > 0, `no ${type} was seen`);
+      trial.check("plain:events", own.length > 0, `the stream has no ${type} event`);
       for (const [name, kind] of Object.entries(wanted)) {
         const odd = own.find((event) => typeof fieldOf(event, name) !== kind);
         trial.check("plain:events", odd === undefined, `${name} of ${JSON.stringify(odd)} is not a ${kind}`);
@@ -40,9 +40,13 @@ export const plainScenarios: readonly Scenario[] = [
       const { http } = await trial.target.connect(as);
       if (http === undefined) throw new Error("HTTP has requests");
       const sent = await http.ask("POST", "/prompt", { body: { content: "say hello" } });
-      trial.check("handshake:exempt", sent.status === 202, `the answer is ${sent.status} ${sent.text.slice(0, 100)}`);
+      trial.check(
+        "handshake:exempt",
+        sent.status === 202,
+        `the server answers ${sent.status} ${sent.text.slice(0, 100)}`,
+      );
       const turnId = fieldOf(sent.json, "turn");
-      trial.check("plain:default", /^turn_/.test(String(turnId)), `the turn is ${String(turnId)}`);
+      trial.check("plain:default", /^turn_/.test(String(turnId)), `the turn id is ${String(turnId)}`);
       const connection = await trial.connect();
       const sessions = fieldOf((await http.ask("GET", "/v1/sessions")).json, "sessions");
       const ids = Array.isArray(sessions) ? sessions.map((one) => String(fieldOf(one, "id"))) : [];
@@ -51,7 +55,7 @@ export const plainScenarios: readonly Scenario[] = [
         const started = eventsOf(await connection.log(id), "TurnStarted");
         owners += started.filter(({ payload }) => payload.turn === turnId).length;
       }
-      trial.check("plain:default", owners === 1, `${owners} sessions have the turn`);
+      trial.check("plain:default", owners === 1, `${owners} sessions contain the turn`);
     },
   ),
 ];

@@ -18,7 +18,7 @@ export const rpcScenarios: readonly Scenario[] = [
       `the version is ${textField(body, "version")}`,
     );
     const lacking = CAPABILITIES.filter((name) => fieldOf(body, "capabilities", name) !== true);
-    trial.check("rpc:initialize", lacking.length === 0, `not among the capabilities: ${lacking.join(", ")}`);
+    trial.check("rpc:initialize", lacking.length === 0, `the capabilities lack ${lacking.join(", ")}`);
   }),
   scenario("items of a turn", ["rpc"], ["rpc:items", "rpc:pristine", "rpc:exit"], async (trial) => {
     const at = await stage(trial);
@@ -28,7 +28,7 @@ export const rpcScenarios: readonly Scenario[] = [
     const lines = linesOf(at.connection);
     const check = (): void => {
       const odd = lines.output.find((line) => !isMessage(line));
-      trial.check("rpc:pristine", odd === undefined, `standard output has ${JSON.stringify(odd?.slice(0, 100))}`);
+      trial.check("rpc:pristine", odd === undefined, `standard output contains ${JSON.stringify(odd?.slice(0, 100))}`);
     };
     check();
     const messages = lines.output.map((line) => JSON.parse(line) as unknown);
@@ -40,20 +40,20 @@ export const rpcScenarios: readonly Scenario[] = [
     trial.check("rpc:items", lacking.length === 0, `no item of type ${lacking.join(", ")}`);
     const completed = items("item.completed").map((item) => textField(item, "itemId"));
     const open = begun.find((item) => !completed.includes(textField(item, "itemId") ?? ""));
-    trial.check("rpc:items", open === undefined, `never completed: ${JSON.stringify(open)}`);
+    trial.check("rpc:items", open === undefined, `these items never complete: ${JSON.stringify(open)}`);
     const ids = begun.map((item) => textField(item, "itemId") ?? "");
     trial.check(
       "rpc:items",
       new Set(ids).size === ids.length && ids.every((id) => /^item_/.test(id)),
-      "ids of items repeat",
+      "two items have the same id",
     );
     await at.connection.submit(at.session, { kind: "UndoTurn" });
     const code = await lines.end();
-    trial.check("rpc:exit", code === 0, `it ended with ${code}`);
+    trial.check("rpc:exit", code === 0, `the program exited with ${code}`);
     check();
   }),
   scenario(
-    "requests that are wrong",
+    "invalid requests",
     ["rpc"],
     ["rpc:method", "rpc:turn-not-found", "rpc:notification", "rpc:framing"],
     async (trial) => {
@@ -61,37 +61,37 @@ export const rpcScenarios: readonly Scenario[] = [
       const at = await stage(trial);
       const lines = linesOf(at.connection);
       const unknown = await lines.request("no.such.method");
-      check("rpc:method", unknown.status === -32601, `an unknown method is ${unknown.status}`);
+      check("rpc:method", unknown.status === -32601, `an unknown method gives ${unknown.status}`);
       const wrong = await lines.request("turn.start", { threadId: 7 });
-      check("rpc:method", wrong.status === -32602, `wrong parameters are ${wrong.status}`);
+      check("rpc:method", wrong.status === -32602, `wrong parameters give ${wrong.status}`);
       const id = "not a request";
       lines.write(`${JSON.stringify({ id, method: "initialize" })}\n`);
-      const old = await lines.until((message) => message.id === id, "the answer to what is no request");
+      const old = await lines.until((message) => message.id === id, "the answer to an invalid request");
       check(
         "rpc:method",
         numberField(old, "error", "code") === -32600,
-        `what is no request is ${numberField(old, "error", "code")}`,
+        `an invalid request gives ${numberField(old, "error", "code")}`,
       );
       const unreadable = await at.connection.raw?.(at.session, Buffer.from("}{"));
-      check("rpc:method", unreadable?.status === -32700, `an unreadable line is ${unreadable?.status}`);
+      check("rpc:method", unreadable?.status === -32700, `an unreadable line gives ${unreadable?.status}`);
       const cancelled = await at.connection.cancel(at.session);
-      check("rpc:turn-not-found", cancelled.status === -32003, `it is ${cancelled.status}`);
+      check("rpc:turn-not-found", cancelled.status === -32003, `cancelling an unknown turn gives ${cancelled.status}`);
       const before = lines.output.length;
       lines.write(`${JSON.stringify({ jsonrpc: "2.0", method: "no.such.notification" })}\n`);
       const next = await lines.request("thread.list");
-      check("rpc:notification", next.ok, `the request after it was refused: ${next.reason}`);
-      check("rpc:notification", lines.output.length === before + 1, "the notification was answered");
+      check("rpc:notification", next.ok, `the server refused the next request: ${next.reason}`);
+      check("rpc:notification", lines.output.length === before + 1, "the server answered the notification");
       // A line separator inside a text ends no line; JSON may hold it as it is.
       const input = "repeat one\u2028two\u2029three\u0085four";
       lines.write(
         `{"jsonrpc":"2.0","id":"framed","method":"turn.start","params":{"threadId":"${at.session}","input":[{"type":"text","text":"${input}"}]}}\n`,
       );
       const framed = await lines.until((message) => message.id === "framed", "the answer to a line with separators");
-      check("rpc:framing", framed.error === undefined, `it was refused: ${JSON.stringify(framed.error)}`);
+      check("rpc:framing", framed.error === undefined, `the server refused it: ${JSON.stringify(framed.error)}`);
       await ended(at.feed);
       const [started] = eventsOf(await at.connection.log(at.session), "TurnStarted");
       const kept = started?.payload.content[0];
-      check("rpc:framing", kept?.type === "text" && kept.text === input, "the text did not arrive as it was sent");
+      check("rpc:framing", kept?.type === "text" && kept.text === input, "the text arrived changed");
       await turn(at, "say hello", 2);
     },
   ),

@@ -1,4 +1,4 @@
-/** Sessions as resources: listed, ended, opened again, read, exported, branched; and what the server tells about itself. */
+/** Sessions as resources: list, end, reopen, read, export and branch; and what the server reports about itself. */
 import { parseEvent } from "#protocol/schemas";
 import type { HttpPeer } from "../driver.ts";
 import { type Scenario, scenario } from "../scenario.ts";
@@ -21,8 +21,12 @@ export const sessionScenarios: readonly Scenario[] = [
     const { json } = await requests(connection.http).ask("GET", "/v1/sessions?limit=1000");
     const listed = fieldOf(json, "sessions");
     const own = Array.isArray(listed) ? listed.find((one) => fieldOf(one, "id") === session) : undefined;
-    trial.check("session:listed", own !== undefined, "the session is not there");
-    trial.check("session:listed", (textField(own, "working_dir") ?? "") !== "", "it has no working folder");
+    trial.check("session:listed", own !== undefined, "the list does not contain the session");
+    trial.check(
+      "session:listed",
+      (textField(own, "working_dir") ?? "") !== "",
+      "the list does not show its working folder",
+    );
   }),
   scenario("the list of threads", ["rpc"], ["session:listed", "rpc:threads", "rpc:created"], async (trial) => {
     const { connection, session } = await stage(trial);
@@ -48,25 +52,29 @@ export const sessionScenarios: readonly Scenario[] = [
     trial.check("rpc:threads", Array.isArray(fieldOf(got.body, "events")), "thread.get gave no events");
   }),
   scenario(
-    "a session that is ended and opened again",
+    "a session that ends and is reopened",
     ["in-process", "rest", "ws"],
     ["session:end", "session:reopen"],
     async (trial) => {
       const at = await stage(trial);
       await turn(at, "say hello");
       const done = await at.connection.submit(at.session, { kind: "EndSession" });
-      trial.check("session:end", done.ok, `it was refused: ${done.reason}`);
+      trial.check("session:end", done.ok, `the server refused EndSession: ${done.reason}`);
       await at.feed.until(isKind("SessionEnded"), "SessionEnded");
       const log = await at.connection.log(at.session);
-      trial.check("session:end", log.at(-1)?.kind === "SessionEnded", "the log is gone, or does not say so");
+      trial.check("session:end", log.at(-1)?.kind === "SessionEnded", "the log does not end with SessionEnded");
       const refused = await at.connection.send(at.session, "say hello");
-      trial.check("session:end", !refused.ok, "an input to a session that has ended was taken");
+      trial.check("session:end", !refused.ok, "the server accepted an input to a session that has ended");
       const opened = await at.connection.create({ resume: at.session });
-      trial.check("session:reopen", opened.ok, `it cannot be opened again: ${opened.reason}`);
+      trial.check("session:reopen", opened.ok, `the server refused to reopen the session: ${opened.reason}`);
       const feed = await at.connection.watch(at.session, log.length);
       await turn({ ...at, feed }, "say hello");
       const after = await at.connection.log(at.session);
-      trial.check("session:reopen", after[log.length]?.id === log.length + 1, "it did not go on in the same log");
+      trial.check(
+        "session:reopen",
+        after[log.length]?.id === log.length + 1,
+        "the session did not continue in the same log",
+      );
     },
   ),
   scenario(
@@ -84,7 +92,7 @@ export const sessionScenarios: readonly Scenario[] = [
       trial.check(
         "session:log",
         isCounted && unlike === undefined,
-        unlike ?? "ids of the log do not rise by one, from 1",
+        unlike ?? "the event ids in the log do not count up from 1",
       );
       const paged: unknown[] = [];
       for (let after: unknown = 0; typeof after === "number"; ) {
@@ -96,13 +104,13 @@ export const sessionScenarios: readonly Scenario[] = [
       trial.check(
         "session:log",
         JSON.stringify(paged) === JSON.stringify(whole),
-        `pages have ${paged.length} of ${whole.length} events`,
+        `the pages contain ${paged.length} of ${whole.length} events, or other events`,
       );
       const { text } = await http.ask("GET", `/v1/sessions/${at.session}/export?format=jsonl`);
       trial.check(
         "session:export",
         exportedIds(text).join() === whole.map(({ id }) => id).join(),
-        "the events are not those of the log",
+        "the exported events differ from the log",
       );
       const [first] = eventsOf(whole, "TurnEnded");
       const branched = await http.ask("POST", `/v1/sessions/${at.session}/branch`, { body: { at: first?.id } });
@@ -110,16 +118,16 @@ export const sessionScenarios: readonly Scenario[] = [
       trial.check(
         "session:branch",
         branched.status === 201 && branch !== at.session,
-        `the answer is ${branched.text.slice(0, 200)}`,
+        `the server answers ${branched.text.slice(0, 200)}`,
       );
       const copied = eventsOf(await at.connection.log(branch), "TurnEnded").length;
       trial.check("session:branch", copied === 1, `the branch has ${copied} turns`);
       const kept = await at.connection.log(at.session);
-      trial.check("session:branch", kept.length === whole.length, "the first session was changed");
+      trial.check("session:branch", kept.length === whole.length, "the original session changed");
     },
   ),
   scenario(
-    "what the server tells about itself",
+    "what the server reports about itself",
     ["rest"],
     ["catalog:routes", "catalog:health", "catalog:openapi"],
     async (trial) => {
@@ -129,7 +137,7 @@ export const sessionScenarios: readonly Scenario[] = [
         trial.check(
           "catalog:routes",
           status === 200 && Array.isArray(fieldOf(json, name)),
-          `GET ${path} is answered with ${status}`,
+          `the server answers GET ${path} with ${status}`,
         );
       }
       const health = await http.ask("GET", "/v1/health");
@@ -137,14 +145,18 @@ export const sessionScenarios: readonly Scenario[] = [
       trial.check(
         "catalog:health",
         isWell && textField(health.json, "status") !== undefined,
-        `GET /v1/health is ${health.text.slice(0, 200)}`,
+        `the server answers GET /v1/health with ${health.text.slice(0, 200)}`,
       );
       const { json } = await http.ask("GET", "/v1/openapi.json");
-      trial.check("catalog:openapi", (textField(json, "openapi") ?? "").startsWith("3.1"), "it is not OpenAPI 3.1");
+      trial.check(
+        "catalog:openapi",
+        (textField(json, "openapi") ?? "").startsWith("3.1"),
+        "the document is not OpenAPI 3.1",
+      );
       trial.check(
         "catalog:openapi",
         fieldOf(json, "paths", "/v1/sessions/{id}/input", "post") !== undefined,
-        "the route of inputs is not described",
+        "the document does not describe POST /v1/sessions/{id}/input",
       );
     },
   ),

@@ -12,7 +12,7 @@ export interface Stage {
   readonly feed: Feed;
 }
 
-/** A client with a new session, of which it sees everything. */
+/** A client that watches a new session from its first event. */
 export async function stage(trial: Trial): Promise<Stage> {
   const connection = await trial.connect();
   const session = await trial.session(connection);
@@ -24,19 +24,19 @@ export function fileName(session: string): string {
   return `conformance-${session.slice(-10).toLowerCase()}.txt`;
 }
 
-/** Starts a turn that stands still because it asks for a permission; the call it asks about. */
+/** Starts a turn that waits for a permission, and returns the call that it asks about. */
 export async function hold(
   { connection, session, feed }: Stage,
   n = 1,
   input?: string,
 ): Promise<{ sent: Answer; callId: string }> {
   const sent = await connection.send(session, input ?? `write ${fileName(session)}`);
-  if (!sent.ok) throw new Error(`the input was refused: ${sent.reason}`);
+  if (!sent.ok) throw new Error(`the server refused the input: ${sent.reason}`);
   const asked = await nth(feed, "PermissionRequested", n);
   return { sent, callId: asked.callId ?? (await askedCall(connection, session)) };
 }
 
-/** From the log, for a wire that does not say it. */
+/** Reads the call id from the log, for wires that do not report it. */
 export async function askedCall(connection: Connection, session: string): Promise<string> {
   const asked = (await connection.log(session)).findLast((event) => event.kind === "PermissionRequested");
   if (asked === undefined) throw new Error("the log has no PermissionRequested");
@@ -54,7 +54,7 @@ export function ended(feed: Feed, n = 1): Promise<Sighting> {
 /** Sends an input and waits until its turn, the n-th, has ended. */
 export async function turn({ connection, session, feed }: Stage, text: string, n = 1): Promise<Answer> {
   const sent = await connection.send(session, text);
-  if (!sent.ok) throw new Error(`the input was refused: ${sent.reason}`);
+  if (!sent.ok) throw new Error(`the server refused the input: ${sent.reason}`);
   await ended(feed, n);
   return sent;
 }
@@ -70,7 +70,7 @@ export function textIn(log: readonly Event[]): string {
     .join("");
 }
 
-/** What is different between a stream and the log, up to the last turn that has ended; undefined when nothing is. */
+/** The first difference between a stream and the log, up to the last ended turn; undefined if there is none. */
 export function difference(feed: Feed, log: readonly Event[], after = 0): string | undefined {
   const { carried } = feed;
   const isCarried = (kind: string): boolean => carried === undefined || [...carried].some((own) => own === kind);
@@ -78,23 +78,24 @@ export function difference(feed: Feed, log: readonly Event[], after = 0): string
   const wanted = upToEnd(log.filter(({ id, kind }) => id > after && isCarried(kind)));
   for (const [index, event] of wanted.entries()) {
     const sighting = seen[index];
-    if (sighting === undefined) return `event ${event.id} (${event.kind}) was not seen`;
+    if (sighting === undefined) return `event ${event.id} (${event.kind}) is missing from the stream`;
     const why = unlike(sighting, event);
     if (why !== undefined) return why;
   }
   const extra = seen[wanted.length];
-  return extra === undefined ? undefined : `${extra.kind} was seen and is not in the log there`;
+  return extra === undefined ? undefined : `the stream has an extra ${extra.kind} that is not in the log`;
 }
 
 function unlike(sighting: Sighting, event: Event): string | undefined {
-  if (sighting.kind !== event.kind) return `${sighting.kind} was seen where the log has ${event.kind} (${event.id})`;
+  if (sighting.kind !== event.kind)
+    return `the stream has ${sighting.kind} where the log has ${event.kind} (${event.id})`;
   if (sighting.id !== undefined && sighting.id !== event.id)
-    return `event ${event.id} was seen with the id ${sighting.id}`;
+    return `event ${event.id} has id ${sighting.id} on the stream`;
   if (sighting.text !== undefined && event.kind === "TextDelta" && sighting.text !== event.payload.text) {
-    return `the text of event ${event.id} was seen as ${JSON.stringify(sighting.text.slice(0, 80))}`;
+    return `the text of event ${event.id} on the stream is ${JSON.stringify(sighting.text.slice(0, 80))}`;
   }
   if (sighting.event !== undefined && canonicalJson(sighting.event) !== canonicalJson(event)) {
-    return `event ${event.id} (${event.kind}) was seen with another content`;
+    return `event ${event.id} (${event.kind}) has different content on the stream`;
   }
   return undefined;
 }

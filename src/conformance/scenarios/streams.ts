@@ -1,4 +1,4 @@
-/** What streams carry: canonical events, all of them, in order, to everybody, also after a break. */
+/** Streams carry every canonical event, in order, to every client, also after a reconnect. */
 import { MARKER_OPENS } from "#base";
 import { parseEvent } from "#protocol/schemas";
 import type { Feed, Sighting } from "../driver.ts";
@@ -9,13 +9,13 @@ import { isKind } from "../trial.ts";
 import { decide, difference, ended, eventsOf, fileName, hold, type Stage, stage, turn } from "./steps.ts";
 
 const CANONICAL = ["in-process", "rest", "ws"] as const;
-/** Turns of about 470,000 characters each: all rounds together are more than all buffers on the way hold. */
+/** Turns of about 470,000 characters each: all rounds together exceed every buffer on the way. */
 const FILLING_ROUNDS = [6, 12, 30];
 const FILLING_CHARS = 3900;
 const HEARTBEAT_MS = 30_000;
 
 export const streamScenarios: readonly Scenario[] = [
-  scenario("the form of events", CANONICAL, ["stream:envelope", "stream:ids"], async (trial) => {
+  scenario("the format of events", CANONICAL, ["stream:envelope", "stream:ids"], async (trial) => {
     const at = await stage(trial);
     await turn(at, "think");
     for (const [index, { event, raw, id, kind }] of at.feed.seen.entries()) {
@@ -32,17 +32,22 @@ export const streamScenarios: readonly Scenario[] = [
       trial.check("stream:ids", id === index + 1, `event number ${index + 1} has the id ${id}`);
     }
   }),
-  scenario("coming back with the last id", ["in-process", "rest", "ws", "rpc"], ["stream:resume"], async (trial) => {
-    const at = await stage(trial);
-    await turn(at, "say hello");
-    const middle = (await at.connection.log(at.session)).find(isKind("TextDelta"))?.id ?? 0;
-    await at.feed.stop();
-    const feed = await at.connection.watch(at.session, middle);
-    await turn({ ...at, feed }, "think", 2);
-    const other = difference(feed, await at.connection.log(at.session), middle);
-    trial.check("stream:resume", other === undefined, other ?? "");
-  }),
-  scenario("coming back in the middle of a turn", CANONICAL, ["stream:resume-live"], async (trial) => {
+  scenario(
+    "reconnecting with the last event id",
+    ["in-process", "rest", "ws", "rpc"],
+    ["stream:resume"],
+    async (trial) => {
+      const at = await stage(trial);
+      await turn(at, "say hello");
+      const middle = (await at.connection.log(at.session)).find(isKind("TextDelta"))?.id ?? 0;
+      await at.feed.stop();
+      const feed = await at.connection.watch(at.session, middle);
+      await turn({ ...at, feed }, "think", 2);
+      const other = difference(feed, await at.connection.log(at.session), middle);
+      trial.check("stream:resume", other === undefined, other ?? "");
+    },
+  ),
+  scenario("reconnecting during a turn", CANONICAL, ["stream:resume-live"], async (trial) => {
     const at = await stage(trial);
     const { callId } = await hold(at);
     const last = at.feed.seen.at(-1)?.id ?? 0;
@@ -56,7 +61,7 @@ export const streamScenarios: readonly Scenario[] = [
     const other = difference(feed, await at.connection.log(at.session), last);
     trial.check("stream:resume-live", other === undefined, other ?? "");
   }),
-  scenario("an id that the log does not have", CANONICAL, ["stream:unknown-id"], async (trial) => {
+  scenario("an event id that is not in the log", CANONICAL, ["stream:unknown-id"], async (trial) => {
     const { connection, session } = await stage(trial);
     const refusal = await connection.watch(session, 1_000_000).then(
       async (feed) =>
@@ -68,7 +73,7 @@ export const streamScenarios: readonly Scenario[] = [
           ),
       (error: unknown) => (error instanceof Refused ? (error.answer.reason ?? "") : String(error)),
     );
-    trial.check("stream:unknown-id", (refusal ?? "").includes("InvalidCommand"), `it was answered with ${refusal}`);
+    trial.check("stream:unknown-id", (refusal ?? "").includes("InvalidCommand"), `the server answered ${refusal}`);
   }),
   scenario("two clients at once", ["in-process", "rest", "ws", "plain"], ["stream:same-for-all"], async (trial) => {
     const at = await stage(trial);
@@ -84,7 +89,7 @@ export const streamScenarios: readonly Scenario[] = [
     }
   }),
   scenario(
-    "content that has passed its time",
+    "expired content",
     CANONICAL,
     ["stream:ttl"],
     async (trial) => {
@@ -100,7 +105,7 @@ export const streamScenarios: readonly Scenario[] = [
       trial.check(
         "stream:ttl",
         gap?.kind === "StreamGap" && fieldOf(payload, "reason") === "ttl",
-        `the stream begins with ${gap?.kind} ${JSON.stringify(payload)}`,
+        `the stream starts with ${gap?.kind} ${JSON.stringify(payload)}`,
       );
       const to = Number(fieldOf(payload, "to"));
       trial.check("stream:ttl", fieldOf(payload, "from") === 2 && to <= last, `the gap is ${JSON.stringify(payload)}`);
@@ -112,27 +117,27 @@ export const streamScenarios: readonly Scenario[] = [
     const at = await stage(trial);
     const slow = await (await trial.connect()).watch(at.session, 0);
     const gap = await overflow(at, slow);
-    trial.check("stream:slow", gap !== undefined, "it was told everything, however much there was");
+    trial.check("stream:slow", gap !== undefined, "the server sent everything and reported no StreamGap");
     if (gap === undefined) return;
     const [from, to] = [fieldOf(gap.event, "payload", "from"), fieldOf(gap.event, "payload", "to")];
     const before = slow.seen[slow.seen.indexOf(gap) - 1]?.id ?? 0;
     trial.check(
       "stream:slow",
       from === before + 1,
-      `event ${before} was seen last, and the gap begins at ${String(from)}`,
+      `the last event before the gap is ${before}, but the gap starts at ${String(from)}`,
     );
     const outcomes = eventsOf(await at.connection.log(at.session), "TurnEnded").map(({ payload }) => payload.outcome);
     const isDone = outcomes.every((outcome) => outcome === "answered");
-    trial.check("stream:slow", isDone, "turns did not end while a client did not read");
+    trial.check("stream:slow", isDone, "turns did not end while a client was not reading");
     await slow.stop();
     const back = await at.connection.watch(at.session, before);
     await back.until(({ id }) => id === to, `event ${String(to)}`);
     const ids = back.seen.map(({ id }) => id ?? 0);
     const isWhole = ids.every((id, index) => id === before + 1 + index);
-    trial.check("stream:slow-resume", isWhole, "events of the gap are missing after coming back");
+    trial.check("stream:slow-resume", isWhole, "events of the gap are missing after the reconnect");
   }),
   scenario(
-    "a stream on which nothing happens",
+    "an idle stream",
     ["rest", "ws", "plain"],
     ["stream:heartbeat"],
     async (trial) => {
@@ -142,7 +147,7 @@ export const streamScenarios: readonly Scenario[] = [
         () => true,
         () => false,
       );
-      trial.check("stream:heartbeat", isAlive, `no sign of life in ${HEARTBEAT_MS / 1000} s`);
+      trial.check("stream:heartbeat", isAlive, `no heartbeat within ${HEARTBEAT_MS / 1000} s`);
     },
     ["time"],
   ),
@@ -152,10 +157,10 @@ export const streamScenarios: readonly Scenario[] = [
     const secret = `${"gh"}p_${"aB3dE5gH7j".repeat(4).slice(0, 36)}`;
     await turn(at, `repeat my token is ${secret}`);
     const told = JSON.stringify(at.feed.seen);
-    trial.check("stream:redacted", !told.includes(secret), "it was told on the stream");
+    trial.check("stream:redacted", !told.includes(secret), "the secret is on the stream");
     const log = JSON.stringify(await at.connection.log(at.session));
-    trial.check("stream:redacted", !log.includes(secret), "it can be read in the log");
-    trial.check("stream:redacted", log.includes(MARKER_OPENS), "nothing in the log says that something was taken out");
+    trial.check("stream:redacted", !log.includes(secret), "the secret is in the log");
+    trial.check("stream:redacted", log.includes(MARKER_OPENS), "the log does not mark the redaction");
   }),
 ];
 
@@ -164,7 +169,7 @@ function problemOf(event: unknown): string | undefined {
     parseEvent(event);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message.slice(0, 200) : "it cannot be read";
+    return error instanceof Error ? error.message.slice(0, 200) : "it is not a canonical event";
   }
 }
 

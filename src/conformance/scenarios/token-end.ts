@@ -15,27 +15,32 @@ const LOOK_MS = 200;
 const DRAIN_MS = 60_000;
 
 export const tokenEndScenarios: readonly Scenario[] = [
-  scenario("a token that ends while it is in use", ["rest", "ws"], ["auth:expiring", "auth:drain"], async (trial) => {
-    const human = await stage(trial);
-    const { connection, feed, jti, exp } = await shortLived(trial, human);
-    const { event } = await nth(feed, "TokenExpiring", 1);
-    const told = [textField(event, "payload", "token"), textField(event, "payload", "expires_at")].join();
-    const expected = [jti, new Date(exp * 1000).toISOString()].join();
-    trial.check("auth:expiring", told === expected, `${told} is told of ${expected}`);
-    const kept = eventsOf(await human.connection.log(human.session), "TokenExpiring").length;
-    trial.check("auth:expiring", kept === 0, "the log has it");
-    const reason = await firstRefusal(trial, connection, human.session);
-    trial.check("auth:drain", reason === "TokenExpired", `its end is answered with ${reason}`);
-    const again = await refusalOf(() => connection.watch(human.session));
-    trial.check("auth:drain", again !== undefined, "another stream was opened after its end");
-    await human.connection.send(human.session, "say hello");
-    await ended(human.feed);
-    // On the stream of the token that is over.
-    const seen = await ended(feed).then(() => undefined, messageOf);
-    trial.check("auth:drain", seen === undefined, `the stream that was open does not go on: ${seen}`);
-  }),
   scenario(
-    "the end of the time after a token",
+    "a token that expires while it is in use",
+    ["rest", "ws"],
+    ["auth:expiring", "auth:drain"],
+    async (trial) => {
+      const human = await stage(trial);
+      const { connection, feed, jti, exp } = await shortLived(trial, human);
+      const { event } = await nth(feed, "TokenExpiring", 1);
+      const told = [textField(event, "payload", "token"), textField(event, "payload", "expires_at")].join();
+      const expected = [jti, new Date(exp * 1000).toISOString()].join();
+      trial.check("auth:expiring", told === expected, `TokenExpiring names ${told} instead of ${expected}`);
+      const kept = eventsOf(await human.connection.log(human.session), "TokenExpiring").length;
+      trial.check("auth:expiring", kept === 0, "TokenExpiring is in the log");
+      const reason = await firstRefusal(trial, connection, human.session);
+      trial.check("auth:drain", reason === "TokenExpired", `after the token expired, the server answered ${reason}`);
+      const again = await refusalOf(() => connection.watch(human.session));
+      trial.check("auth:drain", again !== undefined, "the server opened another stream after the token expired");
+      await human.connection.send(human.session, "say hello");
+      await ended(human.feed);
+      // On the stream of the token that is over.
+      const seen = await ended(feed).then(() => undefined, messageOf);
+      trial.check("auth:drain", seen === undefined, `the open stream did not continue: ${seen}`);
+    },
+  ),
+  scenario(
+    "the end of the drain period",
     ["rest", "ws"],
     ["auth:drain-end"],
     async (trial) => {
@@ -47,7 +52,7 @@ export const tokenEndScenarios: readonly Scenario[] = [
       const why = await feed
         .until(({ kind }) => kind === "TurnStarted", "the end of the stream")
         .then(String, messageOf);
-      trial.check("auth:drain-end", !why.includes("within"), "the stream goes on");
+      trial.check("auth:drain-end", !why.includes("within"), "the stream is still open");
     },
     ["time"],
   ),
@@ -60,12 +65,16 @@ export const tokenEndScenarios: readonly Scenario[] = [
       const plain = await lan
         .exchange(["GET /v1/health HTTP/1.1", `Host: ${lan.host}`, "Connection: close"])
         .catch(messageOf);
-      trial.check("auth:tls", !/^HTTP\/1\.1 [23]/.test(plain), `without TLS the answer is ${plain.slice(0, 40)}`);
+      trial.check("auth:tls", !/^HTTP\/1\.1 [23]/.test(plain), `without TLS, the server answers ${plain.slice(0, 40)}`);
       const { status: without } = await lan.ask("GET", "/v1/health", { token: null });
-      trial.check("auth:tls", without === 401, `without a token the answer is ${without}`);
+      trial.check("auth:tls", without === 401, `without a token, the server answers ${without}`);
       const { status, json } = await lan.ask("GET", "/v1/health");
       const reason = textField(json, "error", "reason");
-      trial.check("auth:lan-scope", status === 403 && reason === "TokenScope", `the answer is ${status} ${reason}`);
+      trial.check(
+        "auth:lan-scope",
+        status === 403 && reason === "TokenScope",
+        `the server answers ${status} ${reason}`,
+      );
     },
     ["lan"],
   ),
@@ -88,11 +97,11 @@ async function shortLived(trial: Trial, { connection: human, session }: Stage): 
   if (token === undefined || jti === undefined || typeof exp !== "number") {
     const why = textField(made?.json, "error", "reason") ?? `status ${made?.status}`;
     throw new NotApplicable(
-      `no token can be made with this one (${why}); harness token mint --can-mint makes one that may`,
+      `this token cannot mint other tokens (${why}); create one that can with harness token mint --can-mint`,
     );
   }
   const connection = await trial.target.withToken?.(token);
-  if (connection === undefined) throw new NotApplicable("nobody can call with a token that was made on the way");
+  if (connection === undefined) throw new NotApplicable("this target cannot connect with a token that the suite mints");
   trial.keep(connection);
   await connection.handshake();
   return { connection, feed: await connection.watch(session), jti, exp };
@@ -105,7 +114,7 @@ async function firstRefusal(trial: Trial, connection: Connection, session: strin
     if (!ok) return reason;
     await trial.pause(LOOK_MS);
   }
-  return "yes";
+  return "success";
 }
 
 async function refusalOf(open: () => Promise<Feed>): Promise<Refused | undefined> {
@@ -119,6 +128,6 @@ async function refusalOf(open: () => Promise<Feed>): Promise<Refused | undefined
 }
 
 function lanOf({ lan }: Target): NonNullable<Target["lan"]> {
-  if (lan === undefined) throw new NotApplicable("there is no such address");
+  if (lan === undefined) throw new NotApplicable("no LAN address is named");
   return lan;
 }

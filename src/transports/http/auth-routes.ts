@@ -12,7 +12,7 @@ const CLAIMS_BODY = {
     commands: { type: "array", items: { type: "string" }, description: `Default: ${DEFAULT_COMMANDS.join(", ")}.` },
     identity_class: { type: "string", enum: ["human", "agent"], description: "human or agent; default: agent." },
     ttl_seconds: { type: "integer", description: "How long it lasts; default 24 hours, at most 90 days." },
-    can_mint: { type: "boolean", description: "Whether it may make further ones; default: false." },
+    can_mint: { type: "boolean", description: "Whether it may mint further tokens; default: false." },
   },
   required: ["sessions"],
 } as const;
@@ -21,16 +21,16 @@ export const authRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/v1/auth/token",
-    summary: "Ask for a token: a person is shown a code. On the Unix socket alone, without a token",
+    summary: "Request a token; Harness shows a person a code. Only on the Unix socket, without a token",
     handshake: false,
     isOpen: true,
     query: {
       session: "A session that it may be used in; repeatable.",
       all_sessions: "true: all sessions, also later ones.",
-      commands: `Names with commas between; default: ${DEFAULT_COMMANDS.join(", ")}.`,
+      commands: `Names, separated by commas; default: ${DEFAULT_COMMANDS.join(", ")}.`,
       identity_class: "human or agent; default: agent.",
       ttl_seconds: "How long it lasts; default 24 hours, at most 90 days.",
-      can_mint: "true: it may make further ones.",
+      can_mint: "true: it may mint further tokens.",
     },
     answers: { 202: "{ request, channel, confirm_by, claims }: channel says where the code is shown." },
     async handle(call) {
@@ -42,13 +42,13 @@ export const authRoutes: readonly Route[] = [
   {
     method: "POST",
     path: "/v1/auth/token",
-    summary: "Give the code back. On the Unix socket alone, without a token",
+    summary: "Confirm the request with the code. Only on the Unix socket, without a token",
     handshake: false,
     isOpen: true,
     body: {
       type: "object",
       properties: {
-        request: { type: "string", description: "The id that the request was answered with." },
+        request: { type: "string", description: "The id from the answer to the request." },
         code: { type: "string", description: "Six digits." },
       },
       required: ["request", "code"],
@@ -56,14 +56,14 @@ export const authRoutes: readonly Route[] = [
     answers: { 201: "{ token, claims }" },
     async handle(call) {
       const { request, code } = call.body;
-      if (typeof request !== "string" || typeof code !== "string") throw invalid("request and code are texts");
+      if (typeof request !== "string" || typeof code !== "string") throw invalid("request and code must be strings");
       return { status: 201, body: deskOf(call).confirm(request, code, call.source) };
     },
   },
   {
     method: "POST",
     path: "/v1/auth/tokens",
-    summary: "Make a token with one that may, for no more than it has",
+    summary: "Mint a token with a token that has can_mint; the new one gets at most the same rights",
     handshake: false,
     body: CLAIMS_BODY,
     answers: { 201: "{ token, claims }" },
@@ -74,7 +74,7 @@ export const authRoutes: readonly Route[] = [
   {
     method: "DELETE",
     path: "/v1/auth/tokens/{jti}",
-    summary: "Revoke a token and all that were made with it; its streams end",
+    summary: "Revoke a token and all tokens minted with it; its streams end",
     handshake: false,
     answers: { 200: "{ jti, revoked, new }" },
     async handle(call) {
@@ -87,14 +87,14 @@ export const authRoutes: readonly Route[] = [
 ];
 
 function deskOf({ desk }: RouteCall): TokenDesk {
-  if (desk === undefined) throw new ReasonError("NotAllowed", { detail: "This server makes no tokens." });
+  if (desk === undefined) throw new ReasonError("NotAllowed", { detail: "This server does not mint tokens." });
   return desk;
 }
 
 function fromQuery(query: URLSearchParams): TokenRequest {
   const all = flag(query, "all_sessions");
   const named = query.getAll("session");
-  if (all === named.length > 0) throw invalid("name sessions with session=…, or take all_sessions=true");
+  if (all === named.length > 0) throw invalid("name sessions with session=…, or use all_sessions=true");
   const ttl = query.get("ttl_seconds");
   return {
     sessions: all ? "all" : named.map(sessionOf),
@@ -107,9 +107,9 @@ function fromQuery(query: URLSearchParams): TokenRequest {
 
 function fromBody(body: RouteCall["body"]): TokenRequest {
   const { sessions, commands = DEFAULT_COMMANDS, identity_class, ttl_seconds, can_mint = false } = body;
-  if (!isTexts(sessions) || !isTexts(commands)) throw invalid("sessions and commands are lists of texts");
-  if (ttl_seconds !== undefined && typeof ttl_seconds !== "number") throw invalid("ttl_seconds is a number");
-  if (typeof can_mint !== "boolean") throw invalid("can_mint is true or false");
+  if (!isTexts(sessions) || !isTexts(commands)) throw invalid("sessions and commands must be lists of strings");
+  if (ttl_seconds !== undefined && typeof ttl_seconds !== "number") throw invalid("ttl_seconds must be a number");
+  if (typeof can_mint !== "boolean") throw invalid("can_mint must be true or false");
   return {
     sessions: sessions.map(sessionOf),
     commands,
@@ -121,18 +121,18 @@ function fromBody(body: RouteCall["body"]): TokenRequest {
 
 function flag(query: URLSearchParams, name: string): boolean {
   const text = query.get(name) ?? "false";
-  if (text !== "true" && text !== "false") throw invalid(`${name} is true or false`);
+  if (text !== "true" && text !== "false") throw invalid(`${name} must be true or false`);
   return text === "true";
 }
 
 function classOf(value: unknown): "human" | "agent" {
   if (value === undefined) return "agent";
-  if (value !== "human" && value !== "agent") throw invalid("identity_class is human or agent");
+  if (value !== "human" && value !== "agent") throw invalid("identity_class must be human or agent");
   return value;
 }
 
 function sessionOf(text: string): SessionId {
-  if (!SessionId.is(text)) throw invalid("a session is an id of the form sess_<ULID>");
+  if (!SessionId.is(text)) throw invalid("a session must be an id of the form sess_<ULID>");
   return text;
 }
 

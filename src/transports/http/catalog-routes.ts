@@ -1,15 +1,20 @@
 /** Routes about the server itself: handshake, health, what it offers, and its description. */
+import { ReasonError, SessionId } from "#protocol";
 import { answerHandshake } from "./handshake.ts";
 import type { Route } from "./route.ts";
+
+type Call = Parameters<Route["handle"]>[0];
 
 export const catalogRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/v1/handshake",
-    summary: "What the server speaks; before the first command; each is another client",
+    summary: "The handshake, which comes before the first command; each one creates a client",
     handshake: false,
-    query: { protocol_version: "The version that the client speaks; one that the server does not is refused." },
-    answers: { 200: "The handshake, with the client that further requests can name." },
+    query: {
+      protocol_version: "The protocol version of the client; the server refuses a version that it does not support.",
+    },
+    answers: { 200: "The handshake, with the client id for later requests." },
     async handle({ principal, query }) {
       const handshake = answerHandshake(query.get("protocol_version"));
       principal.shakeHands();
@@ -29,25 +34,46 @@ export const catalogRoutes: readonly Route[] = [
       return { name, label, class: toolClass, description, parameters };
     }),
   ),
-  list("/v1/providers", "providers", "Providers and the models known of them", ({ backend }) => backend.providers()),
-  list("/v1/slash-commands", "slash_commands", "Commands that a person can type", ({ backend }) =>
-    backend.slashCommands(),
+  list("/v1/providers", "providers", "Providers and their known models", ({ backend }) => backend.providers()),
+  {
+    ...list("/v1/slash-commands", "slash_commands", "Commands that a person can type", slashCommandsOf),
+    query: { session: "Those of this session, which is open; default: those of any session." },
+  },
+  list(
+    "/v1/profiles",
+    "profiles",
+    "Profiles that a program can be started with, and which one is active",
+    ({ backend }) => backend.profiles(),
   ),
-  list("/v1/profiles", "profiles", "Profiles; none in this version", () => []),
-  list("/v1/skills", "skills", "Skills; none in this version", () => []),
+  {
+    ...list("/v1/skills", "skills", "Skills of a session: their names and descriptions", (call) =>
+      slashCommandsOf(call)
+        .filter(({ namespace, name }) => namespace === "skills" && name !== "reload")
+        .map(({ name, description }) => ({ name, description })),
+    ),
+    query: { session: "Those of this session, which is open; default: none." },
+  },
   list(
     "/v1/mcp/servers",
     "servers",
-    "MCP servers of open sessions, and those that no session has started",
+    "MCP servers of open sessions, and configured ones that no session has started",
     ({ backend }) => backend.servers(),
   ),
 ];
+
+function slashCommandsOf({ backend, principal, query }: Call): ReturnType<Call["backend"]["slashCommands"]> {
+  const named = query.get("session");
+  if (named === null) return backend.slashCommands();
+  if (!SessionId.is(named)) throw new ReasonError("InvalidCommand", { detail: "session is the id of a session" });
+  principal.mayRead(named);
+  return backend.slashCommands(named);
+}
 
 function list(
   path: string,
   name: string,
   summary: string,
-  items: (call: Parameters<Route["handle"]>[0]) => readonly unknown[],
+  items: (call: Call) => readonly unknown[] | Promise<readonly unknown[]>,
 ): Route {
   return {
     method: "GET",
@@ -55,6 +81,6 @@ function list(
     summary,
     handshake: false,
     answers: { 200: `{ ${name}: […] }` },
-    handle: async (call) => ({ status: 200, body: { [name]: items(call) } }),
+    handle: async (call) => ({ status: 200, body: { [name]: await items(call) } }),
   };
 }

@@ -19,7 +19,7 @@ const details: Readonly<Record<string, Details>> = {
   "POST /v1/sessions": {
     summary: "Create a session, or open a stored one with resume",
     answers: {
-      201: "The session, which is in the log; ignored_fields names fields of the body that mean nothing.",
+      201: "The session, which is in the log; ignored_fields lists unknown fields of the body.",
       200: "The session that was resumed.",
     },
     async handle(call) {
@@ -44,11 +44,11 @@ const details: Readonly<Record<string, Details>> = {
     },
   },
   "GET /v1/sessions/{id}/events": {
-    summary: "Events as they happen, as server-sent events; opens a stored session again",
+    summary: "Live events, as server-sent events; reopens a stored session",
     query: {
-      since: "Events with a higher id come first; without it and without the header, only what happens from now on.",
+      since: "Sends stored events with a higher id first. Without it and without the header, only new events.",
     },
-    headers: { "Last-Event-ID": "As since; beats it." },
+    headers: { "Last-Event-ID": "Same as since, and takes precedence." },
     answers: { 200: "id: the event's id, event: its kind, data: the event." },
     type: "text/event-stream",
     async handle(call) {
@@ -59,11 +59,11 @@ const details: Readonly<Record<string, Details>> = {
   "POST /v1/sessions/{id}/input": {
     summary: "Start a turn",
     query: {
-      wait: "turn: answer when the turn has ended, with its answer, cost and tools.",
-      mode: "queue: wait for the running turn (QueueInput). steer: tell the running turn (SteerTurn).",
+      wait: "turn: respond when the turn has ended, with its answer, cost and tools.",
+      mode: "queue: start after the running turn (QueueInput). steer: send it to the running turn (SteerTurn).",
     },
     answers: {
-      202: "{ turn }: the log has the input, and its turn has begun; or { kind } for a mode: the log has it.",
+      202: "{ turn }: the input is in the log, and its turn has started. With a mode: { kind }, and the input is in the log.",
       200: "With wait=turn: how the turn ended.",
     },
     handle: sendInput,
@@ -75,23 +75,24 @@ const details: Readonly<Record<string, Details>> = {
       type: "object",
       properties: {
         active: { type: "boolean", description: "true: EnterPlanMode. false: ExitPlanMode." },
-        approve: { type: "boolean", description: "Of ExitPlanMode; default true." },
+        approve: { type: "boolean", description: "For ExitPlanMode; default true." },
       },
       required: ["active"],
     },
     async handle(call) {
       const { active, approve = true } = call.body;
-      if (typeof active !== "boolean") throw new ReasonError("InvalidCommand", { detail: "active is true or false" });
+      if (typeof active !== "boolean")
+        throw new ReasonError("InvalidCommand", { detail: "active must be true or false" });
       return submit(call, active ? { kind: "EnterPlanMode" } : { kind: "ExitPlanMode", approve });
     },
   },
   "POST /v1/sessions/{id}/undo": {
-    summary: "Take back, or with redo make again, what calls changed in the workspace",
+    summary: "Undo, or with redo apply again, what calls changed in the workspace",
     body: {
       type: "object",
       properties: {
         turn: { type: "string", description: "Default: the newest turn that can be undone." },
-        call_id: { type: "string", description: "One call; beats turn." },
+        call_id: { type: "string", description: "One call; takes precedence over turn." },
         redo: { type: "boolean" },
         skip_conflicts: { type: "boolean" },
       },
@@ -104,9 +105,9 @@ const details: Readonly<Record<string, Details>> = {
     },
   },
   [ANY_COMMAND]: {
-    summary: "Any command of the protocol for this session, for those that have no route of their own",
+    summary: "Any protocol command for this session, for commands without their own route",
     body: { type: "object", properties: { kind: { type: "string" } }, required: ["kind"] },
-    answers: { 202: "What the command came to." },
+    answers: { 202: "The result of the command." },
     handle: (call) => submit(call, call.body),
   },
 };
@@ -121,7 +122,7 @@ function routeOf(name: string, commands: readonly CommandKind[]): Route {
   const [kind] = commands;
   const given = details[name];
   if (kind === undefined || (commands.length > 1 && given?.handle === undefined)) {
-    throw new Error(`${name} does not say which of its commands it is`);
+    throw new Error(`${name} does not say which command it is`);
   }
   return {
     method,
@@ -129,7 +130,7 @@ function routeOf(name: string, commands: readonly CommandKind[]): Route {
     summary: commandRows[kind].text,
     commands,
     handshake: true,
-    answers: { 202: "It is carried out, and in the log." },
+    answers: { 202: "The command was executed and is in the log." },
     handle: (call) => submit(call, { ...call.body, kind }),
     ...given,
   };
@@ -140,7 +141,7 @@ async function sendInput(call: RouteCall): Promise<Answer> {
   if (mode !== "steer") await reopen(call);
   if (mode === "queue") return submit(call, { ...call.body, kind: "QueueInput" });
   if (mode === "steer") return submit(call, { ...call.body, kind: "SteerTurn" });
-  if (mode !== null) throw new ReasonError("InvalidCommand", { detail: "mode is queue or steer" });
+  if (mode !== null) throw new ReasonError("InvalidCommand", { detail: "mode must be queue or steer" });
   const wait = call.query.get("wait");
   if (wait === null) return submit(call, { ...call.body, kind: "SendInput" });
   if (wait !== "turn") throw new ReasonError("InvalidCommand", { detail: "wait is turn" });

@@ -15,7 +15,7 @@ export type { TlsTexts } from "./lan.ts";
 export { defaultLimits, type HttpLimits } from "./limits.ts";
 export type { HttpObserver, Refusal } from "./observer.ts";
 export { openApiDocument } from "./openapi.ts";
-export { inputToken } from "./principal.ts";
+export { heldTo } from "./principal.ts";
 export type { HttpBackend, Route } from "./route.ts";
 export { routes } from "./routes.ts";
 export { type HttpServer, type HttpServerOptions, startHttpServer } from "./server.ts";

@@ -20,12 +20,12 @@ export function lanHosts({ cert, key }: TlsTexts, address: string, port: number)
   let certificate: X509Certificate;
   try {
     certificate = new X509Certificate(cert);
-    if (!certificate.checkPrivateKey(createPrivateKey(key))) throw new Error("the key is of another certificate");
+    if (!certificate.checkPrivateKey(createPrivateKey(key))) throw new Error("the key belongs to another certificate");
   } catch (cause) {
     throw refused(messageOf(cause), cause);
   }
   const names = new Set([...namesOf(certificate), ...(WILDCARDS.includes(address) ? [] : [address])]);
-  if (names.size === 0) throw refused("it names no host; make one with a subjectAltName");
+  if (names.size === 0) throw refused("it names no host; create one with a subjectAltName");
   return [...names].map((name) => hostHeader(name, port));
 }
 

@@ -37,7 +37,7 @@ export function plainEvents(event: Event): readonly Readonly<Record<string, unkn
     case "StreamGap":
       return [status("gap", `Events ${event.payload.from} to ${event.payload.to} are missing here.`)];
     case "TokenExpiring":
-      return [status("expiring", `The token of this client ends at ${event.payload.expires_at}.`)];
+      return [status("expiring", `The token of this client expires at ${event.payload.expires_at}.`)];
     case "TurnLost":
       return [status("error", event.payload.message)];
     case "TurnEnded":

@@ -1,8 +1,9 @@
 /** The three routes of the small surface: events, prompt, cancel. They need no handshake and no session id. */
 import { ReasonError, SessionId } from "#protocol";
+import { parseCommand } from "#protocol/schemas";
 import type { Route, RouteCall } from "./route.ts";
 
-const QUERY = { session: "A session; default: the one that this server keeps for such clients." };
+const QUERY = { session: "A session; default: the server's own session for these clients." };
 
 export const plainRoutes: readonly Route[] = [
   {
@@ -26,16 +27,29 @@ export const plainRoutes: readonly Route[] = [
     commands: ["SendInput"],
     handshake: false,
     query: QUERY,
-    body: { type: "object", properties: { content: { type: "string" } }, required: ["content"] },
-    answers: { 202: "{ turn }: the log has the prompt, and its turn has begun." },
+    body: {
+      type: "object",
+      properties: {
+        content: {
+          oneOf: [{ type: "string" }, { type: "array", items: { type: "object" } }],
+          description: "A text, or content blocks as in SendInput: text and images.",
+        },
+      },
+      required: ["content"],
+    },
+    answers: { 202: "{ turn }: the prompt is in the log, and its turn has started." },
     async handle(call) {
       const { content } = call.body;
-      if (typeof content !== "string" || content === "") {
-        throw new ReasonError("InvalidCommand", { detail: "content is a text that is not empty" });
+      if (!Array.isArray(content) && (typeof content !== "string" || content === "")) {
+        throw new ReasonError("InvalidCommand", {
+          detail: "content must be a non-empty string or a list of content blocks",
+        });
       }
       const session = await chosenSession(call);
-      const input = [{ type: "text" as const, text: content }];
-      const { turn } = await call.principal.submit({ kind: "SendInput", session, content: input });
+      const input = typeof content === "string" ? [{ type: "text", text: content }] : content;
+      const command = parseCommand({ kind: "SendInput", session, content: input });
+      if (command.kind !== "SendInput") throw new ReasonError("InternalError", { detail: "the input was misread" });
+      const { turn } = await call.principal.submit(command);
       return { status: 202, body: { turn } };
     },
   },
@@ -58,7 +72,7 @@ async function chosenSession(call: RouteCall): Promise<SessionId> {
   const named = call.query.get("session");
   if (named === null) return call.defaultSession();
   if (!SessionId.is(named))
-    throw new ReasonError("InvalidCommand", { detail: "session is an id of the form sess_<ULID>" });
+    throw new ReasonError("InvalidCommand", { detail: "session must be an id of the form sess_<ULID>" });
   await call.ensureOpen(named);
   return named;
 }

@@ -72,7 +72,7 @@ export function createPrincipals(control: Control, limit: number): Principals {
           authorize(claims, command);
           return through.submit(command);
         },
-        allow: (command, session) => checkScope(claims, { command, ...defined({ session }) }),
+        allow: heldTo(claims).allow,
         mayRead: (session) => authorizeRead(claims, session),
         shakeHands: () => keep(shaken, token, true, limit),
         remember() {
@@ -94,7 +94,7 @@ export function createPrincipals(control: Control, limit: number): Principals {
 }
 
 function clientOf(claims: Claims): ClientOptions {
-  return { identityClass: claims.identity_class, interactive: false, transport: "http", token: inputToken(claims) };
+  return { identityClass: claims.identity_class, interactive: false, transport: "http", ...heldTo(claims) };
 }
 
 /** As the one that was used last; the first ones go beyond the limit. */
@@ -107,7 +107,15 @@ function keep<Value>(map: Map<string, Value>, key: string, value: Value, limit: 
   }
 }
 
+/** What the control needs to know of a token: until when an input may wait, and what else the client may do. */
+export function heldTo(claims: Claims): Required<Pick<ClientOptions, "token" | "allow">> {
+  return {
+    token: inputToken(claims),
+    allow: (command, session) => checkScope(claims, { command, ...defined({ session }) }),
+  };
+}
+
 /** What the log keeps of a token with an input that has to wait. */
-export function inputToken({ jti, minted_by = [], exp }: Claims): NonNullable<ClientOptions["token"]> {
+function inputToken({ jti, minted_by = [], exp }: Claims): NonNullable<ClientOptions["token"]> {
   return { ids: [jti, ...minted_by], until: new Date(exp * 1000).toISOString() };
 }

@@ -4,6 +4,7 @@ import { statSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { calls, says } from "../../../test/fakes/harness-rig.ts";
 import { createHttpRig, humanFor, isKind, textInput } from "../../../test/fakes/http-rig.ts";
+import { openProjects } from "../../../test/fakes/open-projects.ts";
 import { routes } from "./routes.ts";
 
 describe("a session over REST", () => {
@@ -215,14 +216,26 @@ describe("the server", () => {
     const withDefault = (providers as Provider[]).filter(({ default_model }) => default_model !== null);
     expect(withDefault.map(({ provider }) => provider)).toEqual(expect.arrayContaining(["openrouter", "github"]));
     for (const { default_model, models } of withDefault) expect(models.map(({ id }) => id)).toContain(default_model);
+    const profiles = [{ name: "default", scope: "built-in", active: true }];
+    expect((await ask("GET", "/v1/profiles")).json).toEqual({ profiles });
     for (const [path, name] of [
-      ["/v1/profiles", "profiles"],
       ["/v1/skills", "skills"],
       ["/v1/mcp/servers", "servers"],
     ] as const) {
       expect((await ask("GET", path)).json).toEqual({ [name]: [] });
     }
     expect((await ask("GET", "/v1/health")).json).toMatchObject({ status: "ok", sessions: { open: 1, running: 0 } });
+  });
+
+  test("lists the skills of a session", async () => {
+    const { ask, session } = await createHttpRig([], {
+      projects: openProjects,
+      prepare: (workspace) =>
+        void workspace.put(".claude/skills/release/SKILL.md", "---\nname: release\ndescription: Makes one.\n---\n"),
+    });
+    const skills = [{ name: "release", description: "Makes one." }];
+    expect((await ask("GET", `/v1/skills?session=${session}`)).json).toEqual({ skills });
+    expect((await ask("GET", "/v1/skills?session=x")).status).toBe(400);
   });
 
   test("is degraded when the process that holds the keys has failed", async () => {

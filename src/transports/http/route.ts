@@ -22,9 +22,10 @@ export interface HttpBackend {
   tools(): readonly Tool[];
   /** MCP servers and how they are. */
   servers(): readonly Readonly<Record<string, unknown>>[];
+  profiles(): Promise<readonly object[]>;
   providers(): readonly Readonly<Record<string, unknown>>[];
-  /** Namespaces that CustomCommands can be sent to, and the commands of this program's own faces. */
-  slashCommands(): readonly Readonly<Record<string, unknown>>[];
+  /** What people can type: in this session, or in any. Throws SessionNotFound for one that is not open. */
+  slashCommands(session?: SessionId): readonly Readonly<Record<string, unknown>>[];
   /** Pieces of text. */
   exportSession(meta: SessionMeta, format: "jsonl" | "markdown"): AsyncIterable<string>;
   branch(session: SessionId, at: number | undefined): Promise<Readonly<Record<string, unknown>>>;

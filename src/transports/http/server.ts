@@ -148,8 +148,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       clientName(request),
     );
     const matched = matchRoute(method, path, table);
-    if (matched.route.isOpen)
-      throw new ReasonError("NotAllowed", { detail: "Tokens are asked for on the Unix socket." });
+    if (matched.route.isOpen) throw new ReasonError("NotAllowed", { detail: "Request tokens on the Unix socket." });
     if (matched.route.handshake) principal.requireHandshake();
     return { matched, presented, principal };
   }
@@ -383,5 +382,5 @@ function sinceOf(query: URLSearchParams, header: string | readonly string[] | un
   if (text === null || text === "") return undefined;
   const since = Number(text);
   if (/^\d{1,16}$/.test(text) && Number.isSafeInteger(since)) return since;
-  throw new ReasonError("InvalidCommand", { detail: "the last event id is a number" });
+  throw new ReasonError("InvalidCommand", { detail: "the last event id must be a number" });
 }

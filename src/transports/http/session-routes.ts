@@ -14,9 +14,9 @@ export const sessionRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/v1/sessions",
-    summary: "Sessions of the log, newest first, with what they do now",
+    summary: "Sessions in the log, newest first, with their current state",
     handshake: false,
-    query: { working_dir: "Only of this folder.", limit: `At most so many; default ${LIST_LIMIT}.` },
+    query: { working_dir: "Only sessions of this folder.", limit: `The maximum number; default ${LIST_LIMIT}.` },
     answers: { 200: "{ sessions: […] }" },
     async handle(call) {
       const workingDir = call.query.get("working_dir");
@@ -35,7 +35,7 @@ export const sessionRoutes: readonly Route[] = [
     path: "/v1/sessions/{id}",
     summary: "One session and its last events",
     handshake: false,
-    query: { events: `How many of its last events; default ${LAST_EVENTS}, at most ${MAX_LAST_EVENTS}.` },
+    query: { events: `The number of last events; default ${LAST_EVENTS}, at most ${MAX_LAST_EVENTS}.` },
     answers: { 200: "The session, with events: […]." },
     async handle(call) {
       const view = await viewOf(call, call.session());
@@ -48,7 +48,7 @@ export const sessionRoutes: readonly Route[] = [
   {
     method: "POST",
     path: "/v1/sessions/{id}/branch",
-    summary: "Make a new session of the events up to the end of a turn; not with a token for named sessions",
+    summary: "Create a new session from the events up to the end of a turn; not with a token for named sessions",
     commands: ["CreateSession"],
     handshake: true,
     body: {
@@ -59,7 +59,7 @@ export const sessionRoutes: readonly Route[] = [
     async handle(call) {
       const { at } = call.body;
       if (at !== undefined && (typeof at !== "number" || !Number.isSafeInteger(at))) {
-        throw new ReasonError("InvalidCommand", { detail: "at is the id of an event" });
+        throw new ReasonError("InvalidCommand", { detail: "at must be the id of an event" });
       }
       call.principal.mayRead(call.session());
       // A branch is none of the sessions that a token names: whoever is bound to some could not use it.
@@ -70,10 +70,10 @@ export const sessionRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/v1/sessions/{id}/log",
-    summary: "Events of the log, a page at a time",
+    summary: "Events in the log, page by page",
     handshake: false,
-    query: { after: "Events with a higher id; default 0.", limit: `At most so many; default ${LOG_PAGE}.` },
-    answers: { 200: "{ events: […], next }: next is the after of the next page, null at the end." },
+    query: { after: "Events with a higher id; default 0.", limit: `The maximum number; default ${LOG_PAGE}.` },
+    answers: { 200: "{ events: […], next }: next is the value of after for the next page, or null at the end." },
     async handle(call) {
       await viewOf(call, call.session());
       const after = count(call.query, "after", 0, Number.MAX_SAFE_INTEGER, 0);
@@ -87,13 +87,13 @@ export const sessionRoutes: readonly Route[] = [
     path: "/v1/sessions/{id}/export",
     summary: "The whole session as a file",
     handshake: false,
-    query: { format: "jsonl (default): canonical events with their evidence. markdown: to read." },
+    query: { format: "jsonl (default): canonical events with their evidence. markdown: a readable transcript." },
     answers: { 200: "Lines of JSON, or Markdown." },
     type: "application/x-ndjson",
     async handle(call) {
       const format = call.query.get("format") ?? "jsonl";
       if (format !== "jsonl" && format !== "markdown") {
-        throw new ReasonError("InvalidCommand", { detail: "format is jsonl or markdown" });
+        throw new ReasonError("InvalidCommand", { detail: "format must be jsonl or markdown" });
       }
       const meta = await metaOf(call, call.session());
       const type = format === "jsonl" ? "application/x-ndjson" : "text/markdown; charset=utf-8";
@@ -121,7 +121,7 @@ function count(query: URLSearchParams, name: string, fallback: number, max: numb
   if (text === null) return fallback;
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < min || value > max) {
-    throw new ReasonError("InvalidCommand", { detail: `${name} is a number from ${min} to ${max}` });
+    throw new ReasonError("InvalidCommand", { detail: `${name} must be a number from ${min} to ${max}` });
   }
   return value;
 }

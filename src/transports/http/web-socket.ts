@@ -14,7 +14,7 @@ import type { PresentedToken } from "./access.ts";
 import { asReasonError } from "./failure.ts";
 import { answerHandshake } from "./handshake.ts";
 import type { HttpLimits } from "./limits.ts";
-import { inputToken, type Principal } from "./principal.ts";
+import { heldTo, type Principal } from "./principal.ts";
 import { parseObject } from "./request-body.ts";
 import { createStreamPlace } from "./stream-place.ts";
 import type { Streams } from "./streams.ts";
@@ -122,7 +122,7 @@ export function serveWebSocket(options: WebSocketOptions): void {
     interactive: true,
     transport: "websocket",
     ...defined({ name: options.name }),
-    token: inputToken(claims),
+    ...heldTo(claims),
     ready: () => outbox.ready(),
     replayed,
     onEvent(event) {
@@ -255,5 +255,5 @@ export function serveWebSocket(options: WebSocketOptions): void {
 function frameId(value: unknown): FrameId | undefined {
   if (value === undefined || typeof value === "number") return value;
   if (typeof value === "string" && value.length <= FRAME_ID_CHARS) return value;
-  throw new ReasonError("InvalidCommand", { detail: "the id of a frame is a number or a short text" });
+  throw new ReasonError("InvalidCommand", { detail: "the id of a frame must be a number or a short string" });
 }

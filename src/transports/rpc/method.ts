@@ -11,7 +11,7 @@ export interface MethodContext {
   readonly control: Control;
   readonly client: ControlClient;
   readonly store: ThreadStore;
-  readonly slashCommands: () => readonly SlashCommand[];
+  readonly slashCommands: (session?: SessionId) => readonly SlashCommand[];
   readonly threads: OpenThreads;
   readonly projection: Pick<Projection, "askedIn">;
   /** Absolute; where threads work that name no other folder. */

@@ -14,7 +14,7 @@ const ownErrors = {
 export function rpcErrorOf(thrown: unknown, clean: (text: string) => string): JsonRpcError {
   if (thrown instanceof JsonRpcError) return thrown;
   const error = storeFailure(thrown) ?? thrown;
-  if (!(error instanceof ReasonError)) return standardError("InternalError", "Something in the harness failed.");
+  if (!(error instanceof ReasonError)) return standardError("InternalError", "Harness itself failed.");
   const code = reasons[error.reason].rpc;
   const named = Object.entries({ ...jsonRpcErrors, ...ownErrors }).find(([, number]) => number === code);
   return new JsonRpcError(code, clean(error.message), { name: named?.[0] ?? "InternalError", reason: error.reason });

@@ -176,7 +176,7 @@ describe("rpc server", () => {
     request(2, "thread.create");
     stdin.end();
     await done;
-    expect(said()[1]).toMatchObject({ id: 2, error: { code: -32603, message: "Something in the harness failed." } });
+    expect(said()[1]).toMatchObject({ id: 2, error: { code: -32603, message: "Harness itself failed." } });
     expect(logged.join()).toContain("a secret detail");
   });
 
@@ -192,7 +192,7 @@ describe("rpc server", () => {
     await done;
     expect(said().slice(1)).toMatchObject([
       { id: 2, error: { message: "«redacted» is wrong" } },
-      { id: 3, error: { message: "Something in the harness failed." } },
+      { id: 3, error: { message: "Harness itself failed." } },
     ]);
     expect(logged.join()).toMatch(/«redacted»/);
     expect(logged.join()).not.toMatch(/hunter2/);

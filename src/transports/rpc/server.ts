@@ -37,7 +37,7 @@ export interface RpcOptions {
   readonly control: Control;
   readonly store: ThreadStore;
   /** What people can type, for a face to offer. */
-  readonly slashCommands: () => readonly SlashCommand[];
+  readonly slashCommands: (session?: SessionId) => readonly SlashCommand[];
   readonly clock: Clock;
   readonly identityClass: "human" | "agent";
   /** Absolute. */
@@ -131,7 +131,7 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
       const said = view === "items" ? items : [{ method: "thread.event", params: { threadId, eventId, event } }];
       outbox.notify(threadId, eventId, said.map(messageLine));
     } catch (error) {
-      log(`event ${event.id} of ${event.session} could not be told: ${describe(error)}`);
+      log(`event ${event.id} of ${event.session} could not be sent: ${describe(error)}`);
       outbox.leaveOut(event.session, event.id, "failed");
     }
   }

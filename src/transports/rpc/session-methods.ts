@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { defined } from "#base";
 import type { SessionMeta } from "#engine";
-import { orderKey, type SessionInfo, sessionInfoOf } from "#protocol";
+import { orderKey, ReasonError, SessionId, type SessionInfo, sessionInfoOf } from "#protocol";
 import { commandFrom } from "#protocol/schemas";
 import { type MethodContext, method, unordered } from "./method.ts";
 
@@ -38,9 +38,12 @@ export const listSessions = method({
 });
 
 export const listSlashCommands = method({
-  params: z.object({}),
+  params: z.object({ session: z.string().max(200).optional() }),
   lane: unordered,
-  run: ({ slashCommands }) => ({ slash_commands: slashCommands() }),
+  run({ slashCommands }, { session }) {
+    if (session !== undefined && !SessionId.is(session)) throw new ReasonError("SessionNotFound", { session });
+    return { slash_commands: slashCommands(session) };
+  },
 });
 
 export const getSession = method({

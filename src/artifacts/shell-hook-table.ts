@@ -1,0 +1,123 @@
+/** `[[hooks]]` of `config.toml` and of `.harness/hooks.toml`: commands that run at points of a session. */
+import {
+  choice,
+  defineTable,
+  error,
+  type FieldType,
+  flag,
+  integer,
+  list,
+  nearestTo,
+  nested,
+  type Reader,
+  type TableValues,
+  textThat,
+  wrongValue,
+} from "./schema.ts";
+import {
+  MAX_MATCHER_CHARS,
+  MAX_SHELL_COMMAND_CHARS,
+  MAX_SHELL_HOOK_MS,
+  MAX_SHELL_HOOKS,
+  makeShellHook,
+  type ShellHook,
+  type ShellHookEvent,
+  shellHookEvent,
+  shellHookEvents,
+} from "./shell-hook.ts";
+
+const event: FieldType<ShellHookEvent> = {
+  shown: shellHookEvents.map((name) => `\`${name}\``).join(", "),
+  read(tree, reader) {
+    const written = tree.kind === "scalar" ? String(tree.value) : "";
+    const found = shellHookEvent(written);
+    if (found === undefined) reader.report({ ...wrongValue(tree, this.shown), ...nearestTo(written, shellHookEvents) });
+    return found;
+  },
+};
+
+const command = textThat(`command of at most ${MAX_SHELL_COMMAND_CHARS} characters`, isShellCommand);
+
+export function isShellCommand(text: string): boolean {
+  return text.trim() !== "" && text.length <= MAX_SHELL_COMMAND_CHARS && !text.includes("\0");
+}
+
+const hookTable = defineTable({
+  title: "Shell hook",
+  about:
+    "A command that Harness runs at a point of the session: see [shell hooks](../guide/shell-hooks.md). It gets JSON on standard input and answers with its exit code or with JSON, as hooks of Claude Code and Codex do. It runs in the *workspace* confinement.",
+  fields: {
+    event: {
+      type: event,
+      required: true,
+      meaning: "When the command runs. `PreCompact` is another name of `Compact`.",
+    },
+    cmd: { type: command, meaning: "The command, for Bash. Either this or `command`." },
+    command: { type: command, meaning: "The same as `cmd`." },
+    matcher: {
+      type: textThat(
+        `regular expression of at most ${MAX_MATCHER_CHARS} characters`,
+        (text) => text.length <= MAX_MATCHER_CHARS,
+      ),
+      default: "every tool",
+      meaning:
+        "The tools that a `PreToolUse` or `PostToolUse` hook runs for: `Bash`, `Edit|Write`, `mcp__.*`, or the canonical name (`exec`). RE2 syntax. For `SessionStart`, the source (`startup`, `resume`).",
+    },
+    timeout_ms: {
+      type: integer(1, MAX_SHELL_HOOK_MS),
+      default: "5000; 30000 for `PreToolUse` and `PostToolUse`; 60000 for `Compact`",
+      meaning:
+        "The deadline. At the deadline Harness sends SIGTERM to the whole process group, and SIGKILL 5 seconds later.",
+    },
+    on_error: {
+      type: choice("block", "allow"),
+      default: "`block` for `PreToolUse`, else `allow`",
+      meaning:
+        "What happens if the command fails, times out or gives no clear answer. Only a `PreToolUse` hook can block. `allow` lets the call pass with a warning.",
+    },
+  },
+});
+
+function toShellHook(
+  { values, place }: TableValues<typeof hookTable.fields>,
+  reader: Reader,
+  tier: ShellHook["tier"],
+): ShellHook | undefined {
+  const { cmd, command: long = cmd, event: on } = values;
+  if (cmd !== undefined && long !== cmd) {
+    reader.report(
+      error("wrong-value", place, "cmd and command name two different commands.", { expected: "one of them" }),
+    );
+    return undefined;
+  }
+  if (long === undefined) {
+    reader.report(error("missing-key", place, `${hookTable.title}: "cmd" is missing.`, { expected: command.shown }));
+    return undefined;
+  }
+  if (on === undefined) return undefined;
+  const source = `${place.file}:${place.line}`;
+  const { matcher, timeout_ms: timeoutMs, on_error: onError } = values;
+  return makeShellHook({ event: on, command: long, source, tier, matcher, timeoutMs, onError });
+}
+
+export function shellHooksType(tier: ShellHook["tier"]): FieldType<readonly ShellHook[]> {
+  return list(
+    nested(hookTable, (read, reader) => toShellHook(read, reader, tier)),
+    { max: MAX_SHELL_HOOKS },
+  );
+}
+
+/** Of `config.toml`. */
+export const shellHookFields = {
+  hooks: {
+    type: shellHooksType("user"),
+    default: "`[]`",
+    meaning: "Commands that run at points of every session, as a list of tables: `[[hooks]]`.",
+  },
+  allow_project_hooks: {
+    type: flag,
+    default: "`false`",
+    meaning:
+      "If true, the shell hooks of a project run after you acked the files that declare them. The same as `--allow-project-hooks`.",
+  },
+} as const;

@@ -1,0 +1,18 @@
+/** The parsers of slash commands, aliases and skills, loaded when somebody has written one. */
+import type { parseAliases } from "./aliases.ts";
+import type { parseCommandFile } from "./command-file.ts";
+import type { readOwnSkill } from "./own-skill.ts";
+
+export interface WordParsers {
+  readonly parseAliases: typeof parseAliases;
+  readonly parseCommandFile: typeof parseCommandFile;
+}
+
+export async function loadWordParsers(): Promise<WordParsers> {
+  const [aliases, commands] = await Promise.all([import("./aliases.ts"), import("./command-file.ts")]);
+  return { parseAliases: aliases.parseAliases, parseCommandFile: commands.parseCommandFile };
+}
+
+export async function loadSkillReader(): Promise<typeof readOwnSkill> {
+  return (await import("./own-skill.ts")).readOwnSkill;
+}

@@ -1,0 +1,58 @@
+/** The full interface on a session of a daemon: what `attach` shows on a terminal that is asked for it. */
+import type { SessionId, SessionInfo } from "#protocol";
+import { createProcessScreen, createTheme, type InterfaceEnd, runInterface, type ScreenPort } from "#tui";
+import { type AttachedParts, createResend } from "./attach-resend.ts";
+import { openInputHistory } from "./input-history.ts";
+import { helpText, runSlash, type Words, withOwnRows } from "./slash-words.ts";
+import type { Terminal } from "./terminal.ts";
+
+export interface FullInterfaceParts extends Omit<AttachedParts, "view"> {
+  readonly info: Pick<SessionInfo, "id" | "profile" | "model" | "last_event_id">;
+  readonly since: number;
+  readonly screen?: ScreenPort;
+}
+
+export async function showFullInterface(parts: FullInterfaceParts): Promise<InterfaceEnd> {
+  const { ports, client, session, info, left } = parts;
+  const { outward, terminal, clock } = ports;
+  const history = openInputHistory(ports);
+  const resend = createResend({ ...parts, view: { lastEvent: info.last_event_id } });
+  const send = (text: string): Promise<unknown> => resend(text, () => session.send(text));
+  let rows = withOwnRows(await session.slashCommands());
+  const current = async (): Promise<typeof rows> => {
+    rows = withOwnRows(await session.slashCommands());
+    return rows;
+  };
+  return runInterface({
+    screen: parts.screen ?? createProcessScreen(process),
+    clock,
+    theme: createTheme(terminal.colour ? "dark" : "none"),
+    client,
+    session,
+    facts: { session: info.id, profile: info.profile, branch: "", isCostShown: true },
+    model: String(info.model),
+    since: parts.since,
+    last: info.last_event_id,
+    history: history.inputs(),
+    remember: (text) => history.add(text),
+    send,
+    async slash(line, print) {
+      const said: Terminal = { ...terminal, err: print, out: print };
+      let other: SessionId | undefined;
+      const words: Words = {
+        handlers: { help: async () => print(helpText(await current())) },
+        known: () => rows,
+        rows: current,
+        show: async (text) => print(await outward.orNothing(text)),
+        send,
+        moveTo(next) {
+          other = next;
+        },
+      };
+      await runSlash(said, session, words, line);
+      return other;
+    },
+    describe: (error) => outward.describe(error),
+    signal: left,
+  });
+}

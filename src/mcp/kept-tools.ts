@@ -1,0 +1,120 @@
+/**
+ * The tools of servers as they were last approved, a file for each entry: what is offered before a server is connected, and what its
+ * list is compared with afterwards. Values of variables and headers are not part of an entry's name here.
+ */
+import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { McpServer } from "#artifacts";
+import { canonicalHash, canonicalJson, ifThere, isRecord, messageOf } from "#base";
+import { makePrivateDirectory, writePrivateFile } from "#world";
+import type { McpLog } from "./mcp-world.ts";
+import type { ListedTool } from "./tool-list.ts";
+
+const FORMAT = 1;
+const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_FILES = 500;
+const FILE_NAME = /^[0-9a-f]{64}\.json$/;
+
+export interface KeptTools {
+  readonly approved: readonly ListedTool[];
+  /** As the server lists them, where that is not what was approved. */
+  readonly waiting: readonly ListedTool[];
+  /** Names of those that were approved and that the server no longer lists. */
+  readonly absent: readonly string[];
+}
+
+export interface ToolKeeper {
+  /** Undefined where nothing was kept. What cannot be read counts as approved by nobody. */
+  read(server: McpServer): KeptTools | undefined;
+  /** Says in the log when it cannot. */
+  write(server: McpServer, kept: KeptTools): void;
+}
+
+/** Of a program that keeps nothing. */
+export const keepsNothing: ToolKeeper = { read: () => undefined, write: () => undefined };
+
+/** Undefined: there is no folder to keep them in. */
+export function createToolKeeper(directory: string | undefined, log: McpLog): ToolKeeper {
+  if (directory === undefined) return keepsNothing;
+  const fileOf = (server: McpServer): string => join(directory, `${entryHash(server)}.json`);
+  return {
+    read(server) {
+      try {
+        const text = ifThere(() => readFileSync(fileOf(server), "utf8"));
+        return text === undefined ? undefined : parse(text);
+      } catch (error) {
+        log(
+          "error",
+          `${server.name}: ${fileOf(server)} cannot be read, so none of its tools is approved: ${messageOf(error)}`,
+        );
+        return { approved: [], waiting: [], absent: [] };
+      }
+    },
+    write(server, kept) {
+      const { name } = server;
+      try {
+        makePrivateDirectory(directory);
+        const text = JSON.stringify({ format: FORMAT, name, ...kept });
+        if (Buffer.byteLength(text) > MAX_BYTES) throw new Error(`its tools take more than ${MAX_BYTES} bytes`);
+        writePrivateFile(fileOf(server), text, { durable: false });
+        removeOldest(directory);
+      } catch (error) {
+        log("warn", `${name}: its tools could not be kept in ${fileOf(server)}: ${messageOf(error)}`);
+      }
+    },
+  };
+}
+
+/** What is done with its tools, and which version of its program was approved: neither makes it another server. */
+const PASSING = new Set(
+  "startupTimeoutMs toolTimeoutMs discovery enabledTools disabledTools readOnlyTools pin sha256".split(" "),
+);
+
+/** What decides which tools a server lists and who it is. Of variables and headers the names alone: values may be secret. */
+function entryHash({ connection, ...rest }: McpServer): string {
+  const lasting = (fields: object) => Object.fromEntries(Object.entries(fields).filter(([key]) => !PASSING.has(key)));
+  const named =
+    connection.kind === "stdio"
+      ? { env: Object.keys(connection.env).toSorted() }
+      : { headers: Object.keys(connection.headers).toSorted() };
+  return canonicalHash({ ...lasting(rest), connection: { ...lasting(connection), ...named } });
+}
+
+function parse(text: string): KeptTools {
+  const value: unknown = JSON.parse(text);
+  if (!isRecord(value) || value.format !== FORMAT) throw new Error("it has another format");
+  const { approved, waiting, absent } = value;
+  if (!areTools(approved) || !areTools(waiting) || !Array.isArray(absent)) throw new Error("it is damaged");
+  return { approved, waiting, absent: absent.map(String) };
+}
+
+/** Written by this program after every check; a file that somebody has edited is still a list of tools. */
+function areTools(value: unknown): value is readonly ListedTool[] {
+  return Array.isArray(value) && value.every(isTool);
+}
+
+function isTool(value: unknown): boolean {
+  return (
+    isRecord(value) &&
+    typeof value.name === "string" &&
+    typeof value.description === "string" &&
+    isRecord(value.inputSchema)
+  );
+}
+
+/** Entries that nobody uses any more would stay for ever. */
+function removeOldest(directory: string): void {
+  const names = readdirSync(directory).filter((name) => FILE_NAME.test(name));
+  if (names.length <= MAX_FILES) return;
+  const files = names.map((name) => {
+    const path = join(directory, name);
+    return { path, changedMs: ifThere(() => statSync(path))?.mtimeMs ?? 0 };
+  });
+  const oldest = files.toSorted((a, b) => a.changedMs - b.changedMs).slice(0, names.length - MAX_FILES);
+  for (const { path } of oldest) rmSync(path, { force: true });
+}
+
+/** The same words and schemas, in whatever order the server wrote the keys. */
+export function isSameTool(one: ListedTool, other: ListedTool): boolean {
+  return one === other || canonicalJson(one) === canonicalJson(other);
+}

@@ -1,0 +1,76 @@
+/** The state of each part of a program that can fail while it runs. */
+import type { Settings } from "#artifacts";
+import { defined, visibleLine } from "#base";
+import type { CacheCounters } from "#engine";
+import type { OperationLog } from "#logs";
+import { ReasonError } from "#protocol";
+import type { EventWatch } from "./event-watch.ts";
+import type { Harness } from "./options.ts";
+import type { RunFlags } from "./run-flags.ts";
+
+/** What a daemon knows of itself beside the harness. */
+export interface DaemonSeen {
+  readonly watch: Pick<EventWatch, "sandbox" | "providers">;
+  readonly log: Pick<OperationLog, "counters">;
+  readonly store: RunFlags["store"];
+  readonly retention: () => { readonly state: string } | undefined;
+}
+
+/** One entry for each part that can fail, with its `state`. */
+export async function subsystemsOf(harness: Harness, settings: Settings, seen?: DaemonSeen) {
+  const { credentialHelper, redaction } = harness.health();
+  const counters = seen?.log.counters();
+  const retention = seen?.retention();
+  const { mode, ...sandbox } = seen?.watch.sandbox() ?? { mode: settings.sandbox };
+  return {
+    store: { ...(await storeState(harness)), ...(seen === undefined ? {} : { kind: seen.store }) },
+    ...defined({ retention }),
+    redaction: {
+      state: redaction.state,
+      ...redaction.totals,
+      ...(redaction.cache && { cache: cacheView(redaction.cache) }),
+    },
+    credential_helper: credentialHelper,
+    sandbox: { state: "active" in sandbox ? (sandbox.active ? "active" : "inactive") : "not tried", mode, ...sandbox },
+    providers: { model: harness.model, offline: harness.offline, seen: seen?.watch.providers() ?? {} },
+    ...(counters === undefined
+      ? {}
+      : { log: { state: counters.problem === undefined ? "ok" : "failing", ...counters } }),
+  };
+}
+
+function cacheView({ entries, maxEntries, chars, maxChars, evictions }: CacheCounters) {
+  return { entries, max_entries: maxEntries, chars, max_chars: maxChars, evictions };
+}
+
+interface StoreState {
+  readonly state: "ok" | "failing";
+  readonly reason?: string;
+  readonly failed_writes: number;
+  /** Why the last write failed, until the next one does not. */
+  readonly problem?: string;
+}
+
+/** By how its last write went, and asked with the smallest question, whose answer is thrown away. */
+async function storeState({ store, health }: Harness): Promise<StoreState> {
+  const { failedWrites: failed_writes, problem } = health().writes;
+  if (problem !== undefined) return { state: "failing", reason: "StoreFailed", failed_writes, problem };
+  try {
+    await store.list({ limit: 1 });
+    return { state: "ok", failed_writes };
+  } catch (error) {
+    const reason = error instanceof ReasonError ? error.reason : "InternalError";
+    return { state: "failing", reason, failed_writes };
+  }
+}
+
+/** Those that have a state, with why where there is a reason. */
+export function subsystemLines(
+  subsystems: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+): readonly string[] {
+  return Object.entries(subsystems).flatMap(([name, { state, detail }]) => {
+    if (typeof state !== "string") return [];
+    const why = typeof detail === "string" ? `: ${visibleLine(detail)}` : "";
+    return [`  ${name}: ${state}${why}`];
+  });
+}

@@ -1,0 +1,42 @@
+/** `/skills:NAME` and `/skills:reload`: the skills of a session as slash commands. */
+import { skillsOf } from "#artifacts";
+import { counted } from "#base";
+import type { SlashEntry, SlashSource } from "#engine";
+import type { ProjectRuntime } from "./project.ts";
+
+/** As it is typed: `/skills:release the shop`. */
+const TASK_SCHEMA = {
+  type: "object",
+  properties: { text: { type: "string" } },
+  required: [],
+  additionalProperties: false,
+} as const;
+
+export function skillCommands(runtime: ProjectRuntime | undefined): SlashSource {
+  const reload: SlashEntry = {
+    namespace: "skills",
+    name: "reload",
+    description: "Look at the skills on disk again; new and changed ones need your ack",
+    args_schema: { type: "object", properties: {}, required: [], additionalProperties: false },
+    async run() {
+      await runtime?.refresh(new AbortController().signal);
+      return { text: `${counted(runtime === undefined ? 0 : skillsOf(runtime.live.current()).length, "skill")}.` };
+    },
+  };
+  return {
+    owner: "skills",
+    namespaces: ["skills"],
+    entries: () => [reload, ...(runtime === undefined ? [] : entriesOf(runtime.live))],
+  };
+}
+
+function entriesOf({ current, skillTriggers }: ProjectRuntime["live"]): readonly SlashEntry[] {
+  return skillsOf(current()).map(({ name, description }) => ({
+    ...{ namespace: "skills", name, description, args_schema: TASK_SCHEMA },
+    // The input is the user's; the text of the skill comes as the result of a tool, between delimiters.
+    run({ text = "" }) {
+      skillTriggers.raise(name);
+      return { input: `Read the skill ${name} with the tool skill, and follow it. ${text}`.trim() };
+    },
+  }));
+}

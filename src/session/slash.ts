@@ -1,0 +1,48 @@
+/** The slash commands of one session: those of the program, then one source for each kind of thing that a session can have. */
+import { visibleLine } from "#base";
+import type { LiveSession } from "#control";
+import { aliasSource, createSlashRegistry, type SlashEntry, type SlashRegistry, type SlashSource } from "#engine";
+import { agentCommands } from "./agent-commands.ts";
+import type { SessionDependencies } from "./dependencies.ts";
+import { projectCommands } from "./markdown-commands.ts";
+import type { ProjectRuntime } from "./project.ts";
+import { serverCommands } from "./server-commands.ts";
+import type { SessionServers } from "./servers.ts";
+import { skillCommands } from "./skill-commands.ts";
+
+export interface SessionSlashParts {
+  readonly dependencies: Pick<SessionDependencies, "slash" | "settings">;
+  readonly servers: Pick<SessionServers, "states" | "restart">;
+  readonly rules: LiveSession["rules"];
+  readonly runtime: ProjectRuntime | undefined;
+}
+
+/** Throws ConfigInvalid when two sources claim the same namespace. */
+export function sessionSlash({ dependencies, servers, rules, runtime }: SessionSlashParts): SlashRegistry {
+  const { slash, settings } = dependencies;
+  const mcp = serverCommands(settings.mcpServers, servers);
+  const aliases = aliasSource(slash.aliases, () => registry);
+  const sources: readonly SlashSource[] = [
+    ...slash.sources,
+    skillCommands(runtime),
+    projectCommands(runtime),
+    agentCommands(runtime),
+    mcp.source,
+    aliases,
+  ];
+  const listRules: SlashEntry["run"] = () => ({ text: rulesText(rules()) });
+  const registry = createSlashRegistry(sources, {
+    ...slash.builtIns,
+    ...mcp.builtIns,
+    rules: listRules,
+    permissions: listRules,
+  });
+  return registry;
+}
+
+function rulesText(rules: ReturnType<LiveSession["rules"]>): string {
+  if (rules.length === 0) return "No rules: read-only calls run, everything else asks.";
+  return rules
+    .map(({ effect, rule, source }) => `  ${effect.padEnd(5)} ${visibleLine(rule)}  (${visibleLine(source)})`)
+    .join("\n");
+}

@@ -1,0 +1,119 @@
+/** Blocks of the conversation as rows of the terminal. Pure; no row is wider than `columns`. */
+
+import type { Role, Theme } from "./theme.ts";
+import type { Block, CallBlock, Tone } from "./transcript.ts";
+import type { Widgets } from "./widgets.ts";
+
+export interface RowStyle {
+  readonly columns: number;
+  readonly theme: Theme;
+  readonly widgets: Widgets;
+  /** For what runs. */
+  readonly nowMs: number;
+}
+
+const PREVIEW_LINES = 4;
+const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const SPIN_MS = 120;
+
+export function blockRows(block: Block, style: RowStyle): string[] {
+  const { theme, columns, widgets } = style;
+  switch (block.kind) {
+    case "input":
+      return [
+        "",
+        ...wrapped(block.text, columns - 2, widgets).map((row, at) =>
+          theme.paint("input", `${at === 0 ? "› " : "  "}${row}`),
+        ),
+      ];
+    case "answer":
+      return answerRows(block.text, style);
+    case "thinking":
+      return [theme.paint("dim", block.isDone ? `∴ thought (${block.chars} characters)` : "∴ thinking …")];
+    case "call":
+      return callRows(block, style);
+    case "notice":
+      return wrapped(block.text, columns, widgets).map((row) => paintTone(theme, block.tone, row));
+    case "summary":
+      return [theme.paint("dim", widgets.truncateToWidth(block.text, columns)), ""];
+  }
+}
+
+export function answerRows(text: string, style: RowStyle): string[] {
+  const { columns, widgets } = style;
+  if (text.trim() === "") return [];
+  const rows = new widgets.Markdown(text, 0, 0, markdownTheme(style.theme)).render(columns);
+  return ["", ...rows.map((row) => widgets.truncateToWidth(row.trimEnd(), columns))];
+}
+
+function callRows(call: CallBlock, { columns, theme, widgets, nowMs }: RowStyle): string[] {
+  const indent = "  ".repeat(call.depth);
+  const { ended } = call;
+  const mark =
+    ended === undefined
+      ? theme.paint("accent", call.isAsked ? "?" : (SPINNER[Math.floor(nowMs / SPIN_MS) % SPINNER.length] ?? "·"))
+      : theme.paint(ended.isError ? "bad" : "good", ended.isError ? "✗" : "✓");
+  const ms = ended?.durationMs ?? nowMs - call.sinceMs;
+  const facts = [
+    ...(call.allowedBy === undefined ? [] : [call.allowedBy]),
+    ...(ended === undefined || ended.outcome === "ok" ? [] : [ended.outcome]),
+    ...(ended?.labels ?? []),
+    call.isAsked ? "waits for an answer" : duration(ms),
+  ].join(" · ");
+  const room = columns - indent.length - 2 - widgets.visibleWidth(facts) - 2;
+  const name = widgets.truncateToWidth(`${call.label} ${call.subject}`, Math.max(10, room));
+  const gap = " ".repeat(Math.max(2, room - widgets.visibleWidth(name) + 2));
+  const head = `${indent}${mark} ${theme.paint("strong", call.label)}${name.slice(call.label.length)}${gap}${theme.paint("dim", facts)}`;
+  const body = ended === undefined ? call.tail : shortened(ended.lines, ended.isError);
+  const under = body.map((line) => {
+    return theme.paint(ended?.isError ? "warn" : "dim", widgets.truncateToWidth(`${indent}  │ ${line}`, columns));
+  });
+  return [widgets.truncateToWidth(head, columns), ...under];
+}
+
+/** What the call gave, shortened; the remedy of an error stands on its last line. */
+function shortened(lines: readonly string[], isError: boolean): readonly string[] {
+  if (lines.length === 1 && lines[0] === "") return [];
+  if (lines.length <= PREVIEW_LINES) return lines;
+  const more = `… ${lines.length - PREVIEW_LINES} more lines (Ctrl-O)`;
+  return isError
+    ? [...lines.slice(0, PREVIEW_LINES - 1), more, ...lines.slice(-1)]
+    : [...lines.slice(0, PREVIEW_LINES), more];
+}
+
+export function wrapped(text: string, columns: number, { wrapTextWithAnsi, truncateToWidth }: Widgets): string[] {
+  return wrapTextWithAnsi(text, Math.max(1, columns)).map((row) => truncateToWidth(row, Math.max(1, columns)));
+}
+
+function paintTone(theme: Theme, tone: Tone, text: string): string {
+  return tone === "plain" ? text : theme.paint(tone, text);
+}
+
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  return ms < 60_000
+    ? `${(ms / 1000).toFixed(1)} s`
+    : `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1000)} s`;
+}
+
+function markdownTheme(theme: Theme) {
+  const as = (role: Role) => (text: string) => theme.paint(role, text);
+  const style = (on: string, off: string) => (text: string) =>
+    theme.name === "none" ? text : `\u001b[${on}m${text}\u001b[${off}m`;
+  return {
+    heading: as("heading"),
+    link: as("link"),
+    linkUrl: as("dim"),
+    code: as("code"),
+    codeBlock: as("code"),
+    codeBlockBorder: as("dim"),
+    quote: as("dim"),
+    quoteBorder: as("dim"),
+    hr: as("dim"),
+    listBullet: as("accent"),
+    bold: style("1", "22"),
+    italic: style("3", "23"),
+    strikethrough: style("9", "29"),
+    underline: style("4", "24"),
+  };
+}

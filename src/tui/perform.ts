@@ -1,0 +1,66 @@
+/** What the interface does when its state asks for it: commands to the session, keys to the editor, the end. */
+import type { InputEditor } from "./input-editor.ts";
+import type { InterfaceEnd, InterfaceParts } from "./interface.ts";
+import type { Painter } from "./painter.ts";
+import type { Effect, Message } from "./state.ts";
+
+export interface PerformerOptions {
+  readonly parts: InterfaceParts;
+  readonly editor: InputEditor;
+  readonly painter: Pick<Painter, "erase">;
+  readonly signal: AbortSignal;
+  end(how: InterfaceEnd): void;
+  dispatch(message: Message): void;
+}
+
+export function createPerformer(options: PerformerOptions): (effect: Effect) => void {
+  const { parts, editor, painter, signal, end, dispatch } = options;
+  const { session, client } = parts;
+
+  /** A refusal is shown in the conversation. */
+  function attempt(work: () => Promise<unknown>): void {
+    work().catch(async (error: unknown) => {
+      const text = await parts.describe(error);
+      if (!signal.aborted) dispatch({ type: "print", tone: "bad", text });
+    });
+  }
+
+  async function slash(line: string): Promise<void> {
+    const other = await parts.slash(line, (text) => dispatch({ type: "print", tone: "plain", text: text.trimEnd() }));
+    if (other !== undefined) end({ kind: "other", session: other });
+  }
+
+  async function send(text: string, isQueued: boolean): Promise<void> {
+    await parts.remember(text);
+    await (isQueued ? session.queue(text) : parts.send(text));
+  }
+
+  return (effect) => {
+    switch (effect.type) {
+      case "send":
+      case "queue":
+        editor.remember(effect.text);
+        return attempt(() => send(effect.text, effect.type === "queue"));
+      case "steer":
+        return attempt(() => session.steer(effect.text));
+      case "slash":
+        editor.remember(effect.text);
+        return attempt(() => slash(effect.text));
+      case "answer":
+        return attempt(() => client.session(effect.session).answer(effect.id, effect.decision, effect.reason));
+      case "reply":
+        return attempt(() => client.session(effect.session).answerQuestion(effect.id, effect.text));
+      case "cancel":
+        return attempt(() => session.cancel());
+      case "type":
+        return editor.type(effect.sequence);
+      case "clear":
+        return editor.clear();
+      case "leave":
+        return end({ kind: "left" });
+      case "suspend":
+        painter.erase();
+        return parts.screen.suspend();
+    }
+  };
+}
