@@ -68,14 +68,20 @@ export { isSearchable, type SecretForm, secretForms } from "./secret-forms.ts";
 export { SECRET_PREFIX } from "./secret-variables.ts";
 export { createSerial } from "./serial.ts";
 export {
+  GET_PROMPT_TOOL,
   noServers,
+  promptReference,
   READ_RESOURCE_TOOL,
   RESOURCES_TOOL,
   resourceReference,
+  SAMPLE_TOOL,
   type ServerAnswer,
   type ServerAsk,
   type ServerCall,
+  type ServerCompletion,
   type ServerPort,
+  type ServerPrompt,
+  type ServerPromptRequest,
   type ServerRead,
   type ServerReply,
   type ServerResource,

@@ -49,6 +49,8 @@ export interface SessionParts {
   /** Puts the question of a tool to a person. Default: nobody is there. */
   readonly ask?: AskPerson;
   readonly toolSources: readonly ToolSource[];
+  /** Whether the workspace has a file of this name. Default: it has none. */
+  readonly isFile?: (path: string) => Promise<boolean>;
   /** Tools that are there and must not be called; the model does not see them. Asked at every step. */
   readonly hidden?: HiddenTools;
   readonly toolSettings: ToolSettings;
@@ -174,7 +176,8 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
   });
   const checkStop = parts.checkStop && inner.checking(parts.checkStop);
   const { nested } = inner;
-  const expandMentions = depth === 0 ? createMentions({ session: id, bus, ids, nested }) : undefined;
+  const expandMentions =
+    depth === 0 ? createMentions({ session: id, bus, ids, nested, isFile: parts.isFile ?? noFile }) : undefined;
   const toolHandler = compose(parts.toolChain, createRunTool({ nested, ask: parts.ask ?? nobodyThere }));
   const queued = (): readonly number[] => inputs.waiting().map((waiting) => waiting.id);
   const recovery = createRecovery({
@@ -315,7 +318,13 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
       if (step === undefined || abort.signal.aborted) throw refuse();
       steering.tell();
       await bus.publish("TurnSteered", { turn, step, content: [...asked.content], by });
-      await expandMentions?.({ turn, step, originator: by, content: asked.content, signal: abort.signal });
+      const named = { turn, step, originator: by, content: asked.content, signal: abort.signal };
+      const missing = await expandMentions?.(named);
+      // The turn was not begun with it, and goes on.
+      if (missing?.reason !== undefined) {
+        const { reason, message = "" } = missing;
+        await bus.publish("Error", { turn, reason, message, terminal: false });
+      }
       await publishContext(bus, asked.context, turn);
     },
     holdQueue: queue.hold,
@@ -361,6 +370,10 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
       await store.update(id, { model: next });
     },
   };
+}
+
+async function noFile(): Promise<boolean> {
+  return false;
 }
 
 async function nobodyThere(): Promise<undefined> {

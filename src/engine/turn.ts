@@ -49,7 +49,7 @@ export interface TurnParts {
   readonly hidden: HiddenTools;
   readonly depth: number;
   readonly hooks?: HookDispatcher;
-  /** Adds the files that the input mentions; absent for delegates, whose input no person wrote. */
+  /** Adds the files, resources and prompts that the input names; absent for delegates, whose input no person wrote. */
   readonly expandMentions?: ExpandMentions;
   readonly beforeTurn?: () => Promise<void>;
   readonly beforeStep?: (signal: AbortSignal, turn: TurnId) => Promise<void>;
@@ -202,11 +202,12 @@ async function begin(parts: TurnParts, input: TurnInput, tally: Tally, onBegun: 
   input.onStart(started);
   await started;
   onBegun();
-  if (refused === undefined) {
-    await parts.expandMentions?.({ turn, step: 1, originator: input.originator, content, signal: input.signal });
-    await publishContext(parts.bus, context, turn);
-  }
-  return refused ?? (await runSteps(parts, input, tally));
+  if (refused !== undefined) return refused;
+  const { originator, signal } = input;
+  const missing = await parts.expandMentions?.({ turn, step: 1, originator, content, signal });
+  if (missing !== undefined) return missing;
+  await publishContext(parts.bus, context, turn);
+  return runSteps(parts, input, tally);
 }
 
 async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promise<Ending> {

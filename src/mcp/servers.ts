@@ -1,13 +1,21 @@
 /** The MCP servers of a session: connected in parallel, supervised, and offered as tools. */
 import type { McpServer } from "#artifacts";
-import { type Clock, EffectError, type ServerPort, serverToolName } from "#base";
+import {
+  type Clock,
+  EffectError,
+  type ServerCompletion,
+  type ServerPort,
+  type ServerPrompt,
+  serverToolName,
+} from "#base";
 import type { Tool } from "#engine";
 import { discoveryTools, isLazy, type LazyServer } from "./discovery.ts";
 import type { ToolKeeper } from "./kept-tools.ts";
 import type { McpLog, McpWorld } from "./mcp-world.ts";
+import { promptTools } from "./prompt-tools.ts";
 import { resourceTools } from "./resource-tools.ts";
 import { createSchemaCheck, type SchemaCheck } from "./schema-check.ts";
-import { callServer, checkedAnswer, listResources, readResource } from "./server-call.ts";
+import { callServer, checkedAnswer, completeValue, getPrompt, listResources, readResource } from "./server-call.ts";
 import type { ServerListener } from "./server-pool.ts";
 import { isEnabled, serverTool, withheldTool } from "./server-tools.ts";
 import { type McpServerState, type ServerOffer, type SupervisedServer, superviseServer } from "./supervised-server.ts";
@@ -65,6 +73,10 @@ export interface McpServers {
   begin(): void;
   /** What is offered now; the same objects while nothing has changed. Tools of a server that is down stay listed. */
   tools(): readonly Tool[];
+  /** The prompts of each server that has any, in the order of the servers. */
+  prompts(): readonly { readonly server: string; readonly prompts: readonly ServerPrompt[] }[];
+  /** For somebody who types: connects nothing. Empty where the server is not connected, or nothing fits. */
+  complete(completion: ServerCompletion, signal: AbortSignal): Promise<readonly string[]>;
   /** Resources that were read and have changed since, each once. */
   updates(): Promise<readonly UpdatedResource[]>;
   /** Calls the servers themselves: below the gate. */
@@ -166,7 +178,9 @@ export function createMcpServers(options: McpServersOptions): McpServers {
       return [...shown, ...withheld.map((tool) => withheldTool(server, tool))];
     });
     const reading = resourceTools(withResources.map(({ server }) => server));
-    return [...discoveryTools(lazy, describe), ...reading, ...tools];
+    const withPrompts = all.filter((supervised) => offerOf(supervised).prompts !== undefined);
+    const prompting = promptTools(withPrompts.map(({ server }) => server));
+    return [...discoveryTools(lazy, describe), ...reading, ...prompting, ...tools];
   }
 
   function describe(names: readonly string[]): void {
@@ -205,6 +219,22 @@ export function createMcpServers(options: McpServersOptions): McpServers {
         updated.watch(read.server, read.uri);
         return readResource(find(read.server), read, clock, signal);
       },
+      prompt: async (request, signal) => getPrompt(find(request.server), request, clock, signal),
+    },
+    prompts: () =>
+      all.flatMap((supervised) => {
+        const { prompts = [] } = supervised.offer();
+        return prompts.length === 0 ? [] : [{ server: supervised.server.name, prompts }];
+      }),
+    async complete(completion, signal) {
+      const supervised = byName.get(completion.server);
+      if (supervised?.state().state !== "ready") return [];
+      try {
+        return await completeValue(supervised, completion, clock, signal);
+      } catch (error) {
+        if (error instanceof EffectError) return []; // slow, gone or cancelled: nothing is offered
+        throw error;
+      }
     },
     async updates() {
       if (!updated.isWatching()) return [];

@@ -1,6 +1,6 @@
 /** The engine of one session, put together around its core: its chains, its budgets, and how it delegates. */
 import { rootTools, tighterBudgets } from "#artifacts";
-import { defined } from "#base";
+import { defined, EffectError, type FileInfo, type FilePort } from "#base";
 import type { BasePrompt } from "#context";
 import {
   type Approver,
@@ -87,6 +87,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     toolChain: toolChain(parts, chained),
     ask: askPerson({ bus, approver, asking: askingOf(birth), givenAnswers: earlier?.answers }),
     toolSources: toolSources(parts, delegating),
+    isFile: async (path) => (await statOf(world.ports.files, path))?.kind === "file",
     beforeTurn: readiness(bus, dependencies, world),
     settle: async () => delegating?.delegations.settle(),
     toolSettings: settings.tools,
@@ -138,6 +139,16 @@ function beforeServers(provider: Provider, { begin }: Pick<SessionServers, "begi
       }
     },
   };
+}
+
+/** A name that cannot be one of a file is none. */
+async function statOf(files: FilePort, path: string): Promise<FileInfo | undefined> {
+  try {
+    return await files.stat(path);
+  } catch (error) {
+    if (error instanceof EffectError) return undefined;
+    throw error;
+  }
 }
 
 /** Where there is no project. */

@@ -63,6 +63,8 @@ export async function openSession(
   const taken = await takeLog(found, command, birth, onTaken);
   if (birth === undefined) dependencies.programServers.open.add(world.servers);
   try {
+    // Prompts of servers can be typed before the first turn.
+    if (birth === undefined) await world.servers.load();
     return await assemble();
   } catch (error) {
     dependencies.programServers.open.delete(world.servers);
