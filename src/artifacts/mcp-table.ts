@@ -186,6 +186,12 @@ export const serverTable = defineTable({
       default: "`[]`",
       meaning: "Tools that change nothing, by your own judgement. What a server says of its tools does not count.",
     },
+    sampling: {
+      type: flag,
+      default: "`false`",
+      meaning:
+        "`true`: while it works on a call, the server may have your model answer it. Each answer needs a rule or a person, and counts as your cost.",
+    },
   },
 });
 
@@ -218,9 +224,9 @@ export function serverOf(tree: Tree, reader: Reader): Omit<McpServer, "name"> | 
 
 /**
  * What a project cannot say in its entries, and why. `paths` and `private_network` open places that the workspace does not have,
- * `sandbox` the whole machine, and `read_only_tools` lets calls run without a question.
+ * `sandbox` the whole machine, `read_only_tools` lets calls run without a question, and `sampling` spends money.
  */
-const USER_KEYS = ["paths", "private_network", "read_only_tools", "sandbox"] as const;
+const USER_KEYS = ["paths", "private_network", "read_only_tools", "sampling", "sandbox"] as const;
 
 /** Entries of a project: nothing of them starts before its owner has approved it. */
 export const declaredServersType: FieldType<readonly DeclaredServer[]> = {
@@ -276,6 +282,7 @@ function toServer(
     ...defined({ enabledTools: values.enabled_tools }),
     disabledTools: values.disabled_tools ?? [],
     readOnlyTools: values.read_only_tools ?? [],
+    ...(values.sampling === true && { sampling: true as const }),
   };
 }
 

@@ -36,6 +36,7 @@ import type { ToolMiddleware } from "./tool-chain.ts";
 import { runTurn, type TurnInput } from "./turn.ts";
 import type { CancelCause } from "./turn-ending.ts";
 import { askAboutInput, publishContext } from "./turn-hooks.ts";
+import type { ModelUse } from "./turn-tally.ts";
 
 export interface SessionParts {
   readonly ids: IdMint;
@@ -69,6 +70,8 @@ export interface SessionParts {
   readonly settle?: () => Promise<void>;
   /** Before the end of each turn: publishes what was counted. Must not throw. */
   readonly beforeEnd?: (turn: TurnId) => void;
+  /** What tools have had the model answer since it was asked last; added to the turn that runs. */
+  readonly takeUsed?: () => readonly ModelUse[];
   /** Asked before an input begins that came with a token and had to wait. Absent: none of those begins. */
   readonly checkToken?: CheckToken;
   /** Where an earlier run left the session; absent for a new one. */
@@ -256,6 +259,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
             checkStop,
             settle: parts.settle,
             beforeEnd: parts.beforeEnd,
+            takeUsed: parts.takeUsed,
           }),
           model: modelNow,
           useModel: (next) => {

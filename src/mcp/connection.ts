@@ -7,6 +7,7 @@ import { pathToFileURL } from "node:url";
 import type {
   Client,
   ClientCapabilities,
+  CreateMessageResult,
   ElicitResult,
   JsonSchemaValidator,
   ListRootsResult,
@@ -170,6 +171,7 @@ function rootsOf({ server, root }: ConnectOptions): ListRootsResult {
 function capabilitiesOf({ server }: ConnectOptions): ClientCapabilities {
   return {
     elicitation: { form: {}, url: {} },
+    ...(server.sampling && { sampling: {} }),
     ...(server.connection.kind === "stdio" && { roots: {} }),
   };
 }
@@ -189,6 +191,11 @@ function answerRequests(
   client.setRequestHandler("elicitation/create", async ({ method, params }) => {
     return (await answer({ method, params: { ...params } })) as ElicitResult;
   });
+  if (server.sampling) {
+    client.setRequestHandler("sampling/createMessage", async ({ method, params }) => {
+      return (await answer({ method, params: { ...params } })) as CreateMessageResult;
+    });
+  }
   if (server.connection.kind === "stdio") client.setRequestHandler("roots/list", on.roots);
 }
 

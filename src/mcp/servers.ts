@@ -14,6 +14,7 @@ import type { ToolKeeper } from "./kept-tools.ts";
 import type { McpLog, McpWorld } from "./mcp-world.ts";
 import { promptTools } from "./prompt-tools.ts";
 import { resourceTools } from "./resource-tools.ts";
+import { samplingTools } from "./sampling.ts";
 import { createSchemaCheck, type SchemaCheck } from "./schema-check.ts";
 import { callServer, checkedAnswer, completeValue, getPrompt, listResources, readResource } from "./server-call.ts";
 import type { ServerListener } from "./server-pool.ts";
@@ -180,7 +181,8 @@ export function createMcpServers(options: McpServersOptions): McpServers {
     const reading = resourceTools(withResources.map(({ server }) => server));
     const withPrompts = all.filter((supervised) => offerOf(supervised).prompts !== undefined);
     const prompting = promptTools(withPrompts.map(({ server }) => server));
-    return [...discoveryTools(lazy, describe), ...reading, ...prompting, ...tools];
+    const sampling = samplingTools(servers.filter((server) => server.sampling));
+    return [...discoveryTools(lazy, describe), ...reading, ...prompting, ...sampling, ...tools];
   }
 
   function describe(names: readonly string[]): void {

@@ -4,6 +4,7 @@ import { defined, EffectError, type FileInfo, type FilePort } from "#base";
 import type { BasePrompt } from "#context";
 import {
   type Approver,
+  createModelQuestions,
   createSession,
   type EngineSession,
   type EventBus,
@@ -77,11 +78,20 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     runtime === undefined || hidden === undefined
       ? undefined
       : createDelegating({ ...parts, runtime, hidden, adopt: (open) => dependencies.adopt(id, open) });
-  const chained = { permission, budgets, hooks };
+  const provider = beforeServers(
+    traced(world.tape.provider(models.provider), id, dependencies.traceCall),
+    world.servers,
+  );
+  const questions = createModelQuestions({
+    ...{ bus, redaction: core.redaction, provider, budgets: budgets.request },
+    model: () => core.state.turnModel ?? core.state.model,
+  });
+  const chained = { permission, budgets, hooks, askModel: questions.ask };
   const engine = createSession(core, {
     ids,
     store,
-    provider: beforeServers(traced(world.tape.provider(models.provider), id, dependencies.traceCall), world.servers),
+    provider,
+    takeUsed: questions.takeUsed,
     requestChain: requestChain(parts, chained),
     previewChain: () => requestChain(parts, { ...chained, hooks: undefined }),
     toolChain: toolChain(parts, chained),

@@ -52,6 +52,15 @@ function createServer(): McpServer {
     };
     return inputRequired({ inputRequests: { place: inputRequired.elicit({ message: "Where?", requestedSchema }) } });
   });
+  server.registerTool("think", { description: "Has the model answer." }, (context) => {
+    const answer = context.mcpReq.inputResponses?.thought;
+    if (answer !== undefined) return { content: [{ type: "text", text: `It said ${JSON.stringify(answer)}.` }] };
+    const messages = [
+      { role: "user" as const, content: { type: "text" as const, text: `What do you think? ghp_${"aB3".repeat(12)}` } },
+    ];
+    const asked = { messages, systemPrompt: "Be brief.", maxTokens: 100_000, temperature: 0 };
+    return inputRequired({ inputRequests: { thought: inputRequired.createMessage(asked) } });
+  });
   server.registerTool("never", { description: "Always wants more." }, () => inputRequired({ requestState: "again" }));
   let text = "first";
   server.registerResource("note", "note://1", { description: "A note.", mimeType: "text/plain" }, () => ({
