@@ -131,6 +131,48 @@ describe.runIf(hasSandbox)("@server:uri in an input", () => {
   });
 });
 
+describe.runIf(hasSandbox)("what can stand in the place of an input", () => {
+  async function completing(more: Partial<McpServer> = {}) {
+    const { settings, ...rest } = options(["mcp.*"]);
+    const rig = await createHarnessRig([says("hello")], {
+      ...rest,
+      settings: { ...settings, mcpServers: [{ ...modern(), ...more }] },
+    });
+    await rig.send();
+    await expect.poll(() => words(rig)).toContain("new:review");
+    const lines = async (text: string): Promise<readonly string[]> =>
+      (await rig.submit({ kind: "CompleteInput", text })).result;
+    return { rig, lines };
+  }
+
+  test("are words, arguments of prompts, servers, resources and variables of templates", async () => {
+    const { lines } = await completing();
+    const offered: readonly (readonly [string, readonly string[]])[] = [
+      ["/mcp:new:", ["/mcp:new:review"]],
+      ["/mcp:new re", ["/mcp:new restart"]],
+      ["/mcp:new:review a.ts s", ["/mcp:new:review a.ts short", "/mcp:new:review a.ts strict"]],
+      ["/mcp:new:review a.ts str", ["/mcp:new:review a.ts strict"]],
+      // The server completes nothing there.
+      ["/mcp:new:review a", []],
+      ["/mcp:gone:review a ", []],
+      ["/help me", []],
+      ["see @n", ["see @new:"]],
+      ["see (@new:note://", ["see (@new:note://1", "see (@new:note://big"]],
+      ["see @new:page://1", ["see @new:page://1", "see @new:page://10"]],
+      ["see @gone:", []],
+      ["plain words", []],
+    ];
+    for (const [typed, expected] of offered) expect([typed, await lines(typed)]).toEqual([typed, expected]);
+    // What looks like a secret does not leave for the server.
+    expect(await lines(`/mcp:new:review ghp_${"aB3".repeat(12)} s`)).toEqual([]);
+  });
+
+  test("is for people alone", async () => {
+    const rig = await createHarnessRig([], { identityClass: "agent" });
+    await expect(rig.submit({ kind: "CompleteInput", text: "/h" })).rejects.toThrow("Only a human may complete");
+  });
+});
+
 test("without servers, an input that looks like a resource stays as it is", async () => {
   const rig = await createHarnessRig([says("done")]);
   expect((await rig.send("ask @ada:https://example.com/ada")).outcome).toBe("answered");

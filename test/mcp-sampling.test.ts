@@ -51,14 +51,32 @@ describe.runIf(hasSandbox)("sampling", () => {
     const asked = rig.vendor.requests[1]?.body as { messages: { role: string; content: string }[] };
     expect(asked).not.toHaveProperty("tools");
     expect(asked).toMatchObject({ max_completion_tokens: 4_096, temperature: 0 });
-    expect(asked.messages.map(({ role }) => role)).toEqual(["system", "user"]);
-    expect(JSON.stringify(asked.messages)).toMatch(/request of the MCP server new.*Be brief\..*What do you think\?/);
-    // What looks like a secret does not leave.
-    expect(JSON.stringify(asked.messages)).not.toContain("ghp_");
+    expect(asked.messages.map(({ role }) => role)).toEqual(["system", "system", "user"]);
+    expect(JSON.stringify(asked.messages)).toMatch(
+      /request of the MCP server new.*Be brief\..*What do you think of it\?/,
+    );
     const costs = rig.of("CostIncremented");
     expect(costs).toHaveLength(3);
-    const total = costs.reduce((sum, { usage }) => sum + usage.output_tokens, 0);
-    expect(rig.of("TurnEnded")[0]).toMatchObject({ usage: { output_tokens: total }, session_total: { calls: 2 } });
+    const [input, output] = [
+      costs.map(({ usage }) => usage.input_tokens),
+      costs.map(({ usage }) => usage.output_tokens),
+    ];
+    const sum = (all: readonly number[]): number => all.reduce((total, one) => total + one, 0);
+    expect(rig.of("TurnEnded")[0]).toMatchObject({
+      usage: { input_tokens: sum(input), output_tokens: sum(output) },
+      session_total: { tokens: sum([...input, ...output]) },
+    });
+  });
+
+  test("what looks like a secret does not reach the model", async () => {
+    const about = `ghp_${"aB3".repeat(12)}`;
+    const rig = await ask(
+      [calls(["mcp.new.think", { about }]), says("Yes."), says("done")],
+      options(shown(modern()), ALLOWED),
+    );
+    const asked = JSON.stringify(rig.vendor.requests[1]?.body);
+    expect(asked).toContain("What do you think of");
+    expect(asked).not.toContain(about);
   });
 
   test("older era: the published server has the model answer it", async () => {

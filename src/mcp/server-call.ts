@@ -60,7 +60,8 @@ async function requestServer<Result>(
   try {
     const open = await supervised.connected(deadline.signal);
     connection = open;
-    end = open.requests.begin(asking);
+    // Where nobody answers, a question belongs to another request.
+    if (onAsk !== undefined) end = open.requests.begin(asking);
     const around = { asking, roots: open.roots, clock, signal: deadline.signal };
     const complete: Sending["complete"] = async (once) => {
       const result = await withInput(once, around);
@@ -169,8 +170,8 @@ export async function getPrompt(
   });
 }
 
-/** What people type faster than does not help them. */
-const COMPLETION_TIMEOUT_MS = 2_000;
+/** A value that comes later than the next key is of no use. */
+export const COMPLETION_TIMEOUT_MS = 2_000;
 const MAX_COMPLETIONS = 100;
 const MAX_COMPLETION_CHARS = 500;
 

@@ -6,6 +6,7 @@ import {
   type ServerCompletion,
   type ServerPort,
   type ServerPrompt,
+  type ServerResource,
   serverToolName,
 } from "#base";
 import type { Tool } from "#engine";
@@ -16,7 +17,15 @@ import { promptTools } from "./prompt-tools.ts";
 import { resourceTools } from "./resource-tools.ts";
 import { samplingTools } from "./sampling.ts";
 import { createSchemaCheck, type SchemaCheck } from "./schema-check.ts";
-import { callServer, checkedAnswer, completeValue, getPrompt, listResources, readResource } from "./server-call.ts";
+import {
+  COMPLETION_TIMEOUT_MS,
+  callServer,
+  checkedAnswer,
+  completeValue,
+  getPrompt,
+  listResources,
+  readResource,
+} from "./server-call.ts";
 import type { ServerListener } from "./server-pool.ts";
 import { isEnabled, serverTool, withheldTool } from "./server-tools.ts";
 import { type McpServerState, type ServerOffer, type SupervisedServer, superviseServer } from "./supervised-server.ts";
@@ -78,6 +87,8 @@ export interface McpServers {
   prompts(): readonly { readonly server: string; readonly prompts: readonly ServerPrompt[] }[];
   /** For somebody who types: connects nothing. Empty where the server is not connected, or nothing fits. */
   complete(completion: ServerCompletion, signal: AbortSignal): Promise<readonly string[]>;
+  /** The same for its resources and templates. */
+  resources(server: string, signal: AbortSignal): Promise<readonly ServerResource[]>;
   /** Resources that were read and have changed since, each once. */
   updates(): Promise<readonly UpdatedResource[]>;
   /** Calls the servers themselves: below the gate. */
@@ -185,6 +196,20 @@ export function createMcpServers(options: McpServersOptions): McpServers {
     return [...discoveryTools(lazy, describe), ...reading, ...prompting, ...sampling, ...tools];
   }
 
+  async function forTyping<Entry>(
+    name: string,
+    ask: (supervised: SupervisedServer) => Promise<readonly Entry[]>,
+  ): Promise<readonly Entry[]> {
+    const supervised = byName.get(name);
+    if (supervised?.state().state !== "ready") return [];
+    try {
+      return await ask(supervised);
+    } catch (error) {
+      if (error instanceof EffectError) return []; // slow, gone or cancelled: nothing is offered
+      throw error;
+    }
+  }
+
   function describe(names: readonly string[]): void {
     for (const name of names) described.add(name);
     offered = undefined;
@@ -228,16 +253,10 @@ export function createMcpServers(options: McpServersOptions): McpServers {
         const { prompts = [] } = supervised.offer();
         return prompts.length === 0 ? [] : [{ server: supervised.server.name, prompts }];
       }),
-    async complete(completion, signal) {
-      const supervised = byName.get(completion.server);
-      if (supervised?.state().state !== "ready") return [];
-      try {
-        return await completeValue(supervised, completion, clock, signal);
-      } catch (error) {
-        if (error instanceof EffectError) return []; // slow, gone or cancelled: nothing is offered
-        throw error;
-      }
-    },
+    complete: (completion, signal) =>
+      forTyping(completion.server, (supervised) => completeValue(supervised, completion, clock, signal)),
+    resources: (server, signal) =>
+      forTyping(server, (supervised) => listResources(supervised, COMPLETION_TIMEOUT_MS, clock, signal)),
     async updates() {
       if (!updated.isWatching()) return [];
       return options.changed === undefined ? updated.take() : options.changed(async () => updated.take());

@@ -22,6 +22,7 @@ export interface SessionServers {
   load(): Promise<void>;
   prompts: McpServers["prompts"];
   complete: McpServers["complete"];
+  resources: McpServers["resources"];
   restart(name: string): Promise<void>;
   /** Before each step: publishes which resources that were read have changed since. */
   tellUpdates(turn: TurnId): Promise<void>;
@@ -59,6 +60,7 @@ const NONE: SessionServers = {
   load: async () => undefined,
   prompts: () => [],
   complete: async () => [],
+  resources: async () => [],
   async restart(name) {
     throw new EffectError("ServerUnavailable", `there is no MCP server ${name} in this session`);
   },
@@ -146,6 +148,7 @@ export function createSessionServers(options: ServersOptions): SessionServers {
     load: async () => void (await load()),
     prompts: () => made?.prompts() ?? [],
     complete: async (completion, signal) => made?.complete(completion, signal) ?? [],
+    resources: async (server, signal) => made?.resources(server, signal) ?? [],
     restart: async (name) => (await load()).restart(name),
     async tellUpdates(turn) {
       for (const { server, uri } of (await made?.updates()) ?? []) {

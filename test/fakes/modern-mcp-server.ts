@@ -52,15 +52,20 @@ function createServer(): McpServer {
     };
     return inputRequired({ inputRequests: { place: inputRequired.elicit({ message: "Where?", requestedSchema }) } });
   });
-  server.registerTool("think", { description: "Has the model answer." }, (context) => {
-    const answer = context.mcpReq.inputResponses?.thought;
-    if (answer !== undefined) return { content: [{ type: "text", text: `It said ${JSON.stringify(answer)}.` }] };
-    const messages = [
-      { role: "user" as const, content: { type: "text" as const, text: `What do you think? ghp_${"aB3".repeat(12)}` } },
-    ];
-    const asked = { messages, systemPrompt: "Be brief.", maxTokens: 100_000, temperature: 0 };
-    return inputRequired({ inputRequests: { thought: inputRequired.createMessage(asked) } });
-  });
+  const wish = z.object({ about: z.string().optional() });
+  server.registerTool(
+    "think",
+    { description: "Has the model answer.", inputSchema: wish },
+    ({ about = "it" }, context) => {
+      const answer = context.mcpReq.inputResponses?.thought;
+      if (answer !== undefined) return { content: [{ type: "text", text: `It said ${JSON.stringify(answer)}.` }] };
+      const content = { type: "text" as const, text: `What do you think of ${about}?` };
+      const asked = { messages: [{ role: "user" as const, content }], systemPrompt: "Be brief.", maxTokens: 100_000 };
+      return inputRequired({
+        inputRequests: { thought: inputRequired.createMessage({ ...asked, temperature: 0 }) },
+      });
+    },
+  );
   server.registerTool("never", { description: "Always wants more." }, () => inputRequired({ requestState: "again" }));
   let text = "first";
   server.registerResource("note", "note://1", { description: "A note.", mimeType: "text/plain" }, () => ({
@@ -83,9 +88,9 @@ function createServer(): McpServer {
     {
       description: "Reviews a file.",
       argsSchema: z.object({
-        style: completable(z.string().optional(), (value = "") =>
+        style: completable(z.string(), (value) =>
           ["short", "strict"].filter((one) => one.startsWith(value)),
-        ),
+        ).optional(),
         file: z.string(),
       }),
     },
