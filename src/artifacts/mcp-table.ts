@@ -30,8 +30,18 @@ const MAX_WAIT_MS = 60_000;
 const MAX_CALL_MS = 24 * 60 * 60 * 1000;
 const DEFAULT_STARTUP_MS = 3_000;
 const DEFAULT_TOOL_MS = 60_000;
-/** Words of `/mcp` and of `harness mcp`. */
-const RESERVED = new Set(["approve", "restart", "list", "search", "describe", "resources", "read_resource"]);
+/** Words of `/mcp`, of `harness mcp`, and of the tools that all servers share. */
+const RESERVED = new Set([
+  "approve",
+  "restart",
+  "list",
+  "search",
+  "describe",
+  "resources",
+  "read_resource",
+  "get_prompt",
+  "sample",
+]);
 const NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 
 const domains = list(textThat("host name, address, `*.name` or `*`, without scheme and port", isDomainEntry), {

@@ -96,23 +96,7 @@ async function attempt(
   const { Client, ProtocolError } = await loadSdk();
   const { transport, closed, reason, fault, kill } = await openTransport(options, log);
   const isProgram = options.server.connection.kind === "stdio";
-  const client = new Client(
-    { name: "harness", version: "1" },
-    {
-      capabilities: capabilitiesOf(options),
-      versionNegotiation: {
-        mode: "auto",
-        probe: { timeoutMs: isProgram ? PROBE_TIMEOUT_MS : NETWORK_PROBE_TIMEOUT_MS },
-      },
-      inputRequired: { autoFulfill: false },
-      listChanged: {
-        tools: { autoRefresh: false, debounceMs: 0, onChanged: options.onToolsChanged },
-        prompts: { autoRefresh: false, debounceMs: 0, onChanged: options.onPromptsChanged },
-      },
-      // The SDK would check output with the regular expressions of V8; schemas of others are checked in a worker.
-      jsonSchemaValidator: { getValidator: acceptAll },
-    },
-  );
+  const client = createClient(Client, options);
   const requests = createRunningRequests();
   const roots = () => rootsOf(options);
   answerRequests(client, options, { ProtocolError, requests, roots });
@@ -160,6 +144,27 @@ async function attempt(
     close: () => client.close(),
     kill,
   };
+}
+
+function createClient(SdkClient: typeof Client, options: ConnectOptions): Client {
+  const isProgram = options.server.connection.kind === "stdio";
+  return new SdkClient(
+    { name: "harness", version: "1" },
+    {
+      capabilities: capabilitiesOf(options),
+      versionNegotiation: {
+        mode: "auto",
+        probe: { timeoutMs: isProgram ? PROBE_TIMEOUT_MS : NETWORK_PROBE_TIMEOUT_MS },
+      },
+      inputRequired: { autoFulfill: false },
+      listChanged: {
+        tools: { autoRefresh: false, debounceMs: 0, onChanged: options.onToolsChanged },
+        prompts: { autoRefresh: false, debounceMs: 0, onChanged: options.onPromptsChanged },
+      },
+      // The SDK would check output with the regular expressions of V8; schemas of others are checked in a worker.
+      jsonSchemaValidator: { getValidator: acceptAll },
+    },
+  );
 }
 
 /** Where a server that runs here finds the workspace. One on the network has no use for a path of this machine. */

@@ -30,7 +30,7 @@ import type { ServerListener } from "./server-pool.ts";
 import { isEnabled, serverTool, withheldTool } from "./server-tools.ts";
 import { type McpServerState, type ServerOffer, type SupervisedServer, superviseServer } from "./supervised-server.ts";
 import type { ListedTool } from "./tool-list.ts";
-import { createUpdatedResources, type UpdatedResource } from "./updated-resources.ts";
+import { createUpdatedResources, type UpdatedResource, type UpdatedResources } from "./updated-resources.ts";
 
 /** Names of changed tools in one notice. */
 const MAX_NAMED = 50;
@@ -196,20 +196,6 @@ export function createMcpServers(options: McpServersOptions): McpServers {
     return [...discoveryTools(lazy, describe), ...reading, ...prompting, ...sampling, ...tools];
   }
 
-  async function forTyping<Entry>(
-    name: string,
-    ask: (supervised: SupervisedServer) => Promise<readonly Entry[]>,
-  ): Promise<readonly Entry[]> {
-    const supervised = byName.get(name);
-    if (supervised?.state().state !== "ready") return [];
-    try {
-      return await ask(supervised);
-    } catch (error) {
-      if (error instanceof EffectError) return []; // slow, gone or cancelled: nothing is offered
-      throw error;
-    }
-  }
-
   function describe(names: readonly string[]): void {
     for (const name of names) described.add(name);
     offered = undefined;
@@ -235,28 +221,13 @@ export function createMcpServers(options: McpServersOptions): McpServers {
       offered ??= offer();
       return offered;
     },
-    port: {
-      async call(call, signal) {
-        const supervised = find(call.server);
-        const { answer, outputSchema } = await callServer(supervised, call, clock, signal);
-        return checkedAnswer(answer, outputSchema, schemas);
-      },
-      resources: (server, timeoutMs, signal) => listResources(find(server), timeoutMs, clock, signal),
-      read: async (read, signal) => {
-        updated.watch(read.server, read.uri);
-        return readResource(find(read.server), read, clock, signal);
-      },
-      prompt: async (request, signal) => getPrompt(find(request.server), request, clock, signal),
-    },
+    port: serverPort({ find, updated, schemas, clock }),
     prompts: () =>
       all.flatMap((supervised) => {
         const { prompts = [] } = supervised.offer();
         return prompts.length === 0 ? [] : [{ server: supervised.server.name, prompts }];
       }),
-    complete: (completion, signal) =>
-      forTyping(completion.server, (supervised) => completeValue(supervised, completion, clock, signal)),
-    resources: (server, signal) =>
-      forTyping(server, (supervised) => listResources(supervised, COMPLETION_TIMEOUT_MS, clock, signal)),
+    ...typingAids(byName, clock),
     async updates() {
       if (!updated.isWatching()) return [];
       return options.changed === undefined ? updated.take() : options.changed(async () => updated.take());
@@ -267,5 +238,56 @@ export function createMcpServers(options: McpServersOptions): McpServers {
       schemas.close();
       await Promise.all(all.map((supervised) => supervised.stop()));
     },
+  };
+}
+
+function serverPort({
+  find,
+  updated,
+  schemas,
+  clock,
+}: {
+  readonly find: (name: string) => SupervisedServer;
+  readonly updated: UpdatedResources;
+  readonly schemas: SchemaCheck;
+  readonly clock: Clock;
+}): ServerPort {
+  return {
+    async call(call, signal) {
+      const { answer, outputSchema } = await callServer(find(call.server), call, clock, signal);
+      return checkedAnswer(answer, outputSchema, schemas);
+    },
+    resources: (server, timeoutMs, signal) => listResources(find(server), timeoutMs, clock, signal),
+    async read(read, signal) {
+      updated.watch(read.server, read.uri);
+      return readResource(find(read.server), read, clock, signal);
+    },
+    prompt: async (request, signal) => getPrompt(find(request.server), request, clock, signal),
+  };
+}
+
+/** Of servers that are connected, for somebody who types. */
+function typingAids(
+  byName: ReadonlyMap<string, SupervisedServer>,
+  clock: Clock,
+): Pick<McpServers, "complete" | "resources"> {
+  async function ask<Entry>(
+    name: string,
+    entries: (supervised: SupervisedServer) => Promise<readonly Entry[]>,
+  ): Promise<readonly Entry[]> {
+    const supervised = byName.get(name);
+    if (supervised?.state().state !== "ready") return [];
+    try {
+      return await entries(supervised);
+    } catch (error) {
+      if (error instanceof EffectError) return []; // slow, gone or cancelled: nothing is offered
+      throw error;
+    }
+  }
+  return {
+    complete: (completion, signal) =>
+      ask(completion.server, (supervised) => completeValue(supervised, completion, clock, signal)),
+    resources: (server, signal) =>
+      ask(server, (supervised) => listResources(supervised, COMPLETION_TIMEOUT_MS, clock, signal)),
   };
 }
