@@ -36,7 +36,7 @@ test("a server of the newer era over stdio: calls, progress and changed tools", 
   expect(await servers.run("mcp.new.add", { a: 1, b: 2 })).toMatchObject({ content: [{ text: "3" }] });
   const told: string[] = [];
   await servers.run("mcp.new.steps", {}, { progress: (text) => void told.push(text) });
-  expect(told).toEqual(Array.from({ length: 50 }, (_, at) => `${at + 1} of 50`));
+  expect(told).toEqual(Array.from({ length: 50 }, (_, at) => `${at + 1} of 50\n`));
   await servers.run("mcp.new.grow");
   await vi.waitFor(() => expect(servers.tools().map(({ name }) => name)).toContain("mcp.new.grown"), 20_000);
 });

@@ -282,9 +282,10 @@ export function errorAnswer(text: string): ServerAnswer {
   return { content: [{ type: "text", text }], isError: true };
 }
 
+/** A line: what comes at once is put together for people. */
 function progressText({ progress, total, message }: Progress): string {
   const share = total === undefined ? `${progress}` : `${progress} of ${total}`;
-  return visibleLine((message ?? share).slice(0, MAX_PROGRESS_CHARS));
+  return `${visibleLine((message ?? share).slice(0, MAX_PROGRESS_CHARS))}\n`;
 }
 
 function isDeeper(value: unknown, levels: number): boolean {
