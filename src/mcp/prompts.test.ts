@@ -184,6 +184,17 @@ test("a prompt that hangs ends with the time of the server, and one that is no p
   await expect(servers.run("mcp.get_prompt", { ...args, server: "t" })).rejects.toThrow("There are: s.");
 });
 
+test("a prompt that floods is refused, and the server goes on", async () => {
+  const messages = (text: string) => ({ messages: [{ role: "user", content: { type: "text", text } }] });
+  const given = [messages("x".repeat(11 * 1024 * 1024)), messages("short")];
+  const rig = createRig({ "prompts/list": () => ({ prompts: [REVIEW] }), "prompts/get": () => given.shift() });
+  const servers = rig.session();
+  await servers.ready();
+  const get = () => servers.run("mcp.get_prompt", { server: "s", prompt: "review", arguments: {} });
+  await expect(get()).rejects.toMatchObject({ reason: "TooLarge" });
+  expect(await get()).toMatchObject({ content: [{ text: "short" }] });
+});
+
 test("messages of both roles say whose they are, and what is long is cut", async () => {
   const messages = [
     { role: "user", content: { type: "text", text: "x".repeat(500_000) } },
