@@ -15,6 +15,6 @@ export const historyLayer = definePicker<Entry>({
   items: (loaded) =>
     "value" in loaded && loaded.name === "history" ? loaded.value.map((input) => ({ input })) : undefined,
   text: ({ input }) => input,
-  rows: ({ input }, { columns, widgets }) => [widgets.truncateToWidth(visibleLine(input), columns)],
+  rows: ({ input }, { columns, widgets }) => [widgets.truncateToWidth(visibleLine(input), columns, "…")],
   onPick: ({ input }) => [{ type: "write", text: input }],
 });

@@ -40,10 +40,10 @@ export const paletteLayer = definePicker<Entry>({
   },
   text: ({ name, about }) => `${name} ${about}`,
   rows: ({ name, about }, { columns, widgets, theme }) => {
-    const shown = widgets.truncateToWidth(visibleLine(name), Math.min(NAME_COLUMNS, columns));
+    const shown = widgets.truncateToWidth(visibleLine(name), Math.min(NAME_COLUMNS, columns), "…");
     const gap = " ".repeat(Math.max(2, NAME_COLUMNS + 2 - widgets.visibleWidth(shown)));
     const row = `${shown}${gap}${theme.paint("dim", visibleLine(about))}`;
-    return [widgets.truncateToWidth(row, columns)];
+    return [widgets.truncateToWidth(row, columns, "…")];
   },
   onPick: ({ effects }) => effects,
 });
