@@ -92,7 +92,7 @@ async function readLines(parts: ConversationParts, unsent: Waiting[], stopped: A
     },
   };
   const queue = createQueue(parts, words, unsent, left);
-  const history = openInputHistory(ports);
+  const history = openInputHistory(ports, (await parts.session.info()).working_dir);
   const tell = async (error: unknown): Promise<void> => terminal.err(`${await outward.describe(error)}\n`);
   view.onWordsChanged(() => void current().catch(tell));
   /** The lines so far of an input whose last line ended with a backslash. */
