@@ -21,7 +21,7 @@ import type { Client, ClientOptions, ControlClient, Reply } from "./client.ts";
 import { createCommandHandlers } from "./command-handlers.ts";
 import { forwardQuestions } from "./delegate-questions.ts";
 import { type EndReason, endSession, type Pause } from "./end-session.ts";
-import type { ImportedTurns, LiveSession } from "./live-session.ts";
+import type { ImportedTurns, LiveSession, SessionLimits } from "./live-session.ts";
 import { requireHuman } from "./require-human.ts";
 import { type OpenSessionState, stateOf } from "./session-state.ts";
 import { refuseWhileWorking, type SharedSession } from "./shared-session.ts";
@@ -42,6 +42,7 @@ export interface ControlOptions {
     approver: Approver,
     onTaken: () => void,
     imported?: ImportedTurns,
+    limits?: SessionLimits,
   ) => Promise<LiveSession>;
   /** The name of the one that its sessions use when nobody names another. */
   readonly profile: string;
@@ -66,6 +67,8 @@ export interface Control {
   prepare(id: SessionId): Promise<void>;
   /** A session that continues another one. Nobody is attached to it yet. Rejects with why it cannot be opened. */
   openContinuing(command: CommandOf<"CreateSession">, imported: ImportedTurns): Promise<SessionId>;
+  /** A new session with limits of its own. Nobody is attached to it yet. Rejects with why it cannot be opened. */
+  openLimited(command: CommandOf<"CreateSession">, limits: SessionLimits): Promise<SessionId>;
   /**
    * Closes a session that somebody can resume. Rejects with TurnInProgress while it works, and with NotAllowed for a delegate; it stays
    * open then.
@@ -162,12 +165,13 @@ export function createControl(options: ControlOptions): Control {
     command: CommandOf<"CreateSession">,
     onTaken = (): void => {},
     imported?: ImportedTurns,
+    limits?: SessionLimits,
   ): Promise<Reply<"CreateSession">> {
     const attached = new Map<Client, () => void>();
     const timeoutMs = options.permissionTimeoutMs ?? PERMISSION_TIMEOUT_MS;
     const { waitsForHumans = false } = options;
     const approvals = createApprovals({ clock, timeoutMs, waitsForHumans, attached: () => attached.keys() });
-    const live = await options.open(command, approvals, onTaken, imported);
+    const live = await options.open(command, approvals, onTaken, imported, limits);
     const { id } = live.engine;
     if (client.onEvent !== undefined) attached.set(client, live.engine.bus.subscribe(client.onEvent));
     sessions.set(id, { live, approvals, attached });
@@ -298,6 +302,11 @@ export function createControl(options: ControlOptions): Control {
     async openContinuing(command, imported) {
       refuseWhileDraining();
       const { session } = await open(nobody(ids), command, undefined, imported);
+      return session;
+    },
+    async openLimited(command, limits) {
+      refuseWhileDraining();
+      const { session } = await open(nobody(ids), command, undefined, undefined, limits);
       return session;
     },
     async pause(id, pause) {

@@ -13,6 +13,14 @@ export interface ImportedTurns {
   readonly planMode: boolean;
 }
 
+/** What a session may use at most, where whoever opens it says so: the tighter of these and the settings holds. */
+export interface SessionLimits {
+  /** In each turn. */
+  readonly maxSteps?: number;
+  /** With all of its delegates. */
+  readonly maxCostUsd?: number;
+}
+
 export interface LiveSession {
   readonly engine: EngineSession;
   /** What people can type in it. */

@@ -79,6 +79,7 @@ const table = {
     textArguments("session", "format"),
   ),
   "sessions:diff": byEngine("list the files that a session has changed (default: this one)", textArguments("session")),
+  schedule: byEngine("list the scheduled prompts: their times, the next tick and what became of the last one"),
   mcp: byEngine("list the MCP servers of this session, with state, tools and last error"),
 } satisfies Readonly<Record<string, BuiltIn>>;
 
