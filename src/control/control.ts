@@ -128,6 +128,20 @@ export function createControl(options: ControlOptions): Control {
     return { session: resume };
   }
 
+  async function openUnattended(
+    command: CommandOf<"CreateSession">,
+    imported?: ImportedTurns,
+    limits?: SessionLimits,
+  ): Promise<SessionId> {
+    refuseWhileDraining();
+    const { session } = await open(nobody(ids), command, undefined, imported, limits);
+    return session;
+  }
+
+  async function openLimited(command: CommandOf<"CreateSession">, limits: SessionLimits): Promise<SessionId> {
+    return openUnattended(command, undefined, limits);
+  }
+
   function startOpening(client: Client, command: CommandOf<"CreateSession"> & { readonly resume: SessionId }): Opening {
     const { resume: id } = command;
     const taken = Promise.withResolvers<void>();
@@ -196,6 +210,12 @@ export function createControl(options: ControlOptions): Control {
     const session = find(id);
     session.ending ??= endSession(store, session, reason, () => sessions.delete(id), pause);
     return session.ending;
+  }
+
+  async function pause(id: SessionId, how: Pause): Promise<void> {
+    refuseWhileDraining();
+    refuseWhileWorking(find(id));
+    await end(id, "paused", how);
   }
 
   /** Those attached to the session and to the ones above it, each once. */
@@ -298,22 +318,8 @@ export function createControl(options: ControlOptions): Control {
       for (const { live } of sessions.values()) live.engine.holdQueue();
       await Promise.all([...sessions.values()].map(async ({ live }) => live.engine.running?.ended));
     },
-    ...{ adopt, prepare, retire },
-    async openContinuing(command, imported) {
-      refuseWhileDraining();
-      const { session } = await open(nobody(ids), command, undefined, imported);
-      return session;
-    },
-    async openLimited(command, limits) {
-      refuseWhileDraining();
-      const { session } = await open(nobody(ids), command, undefined, undefined, limits);
-      return session;
-    },
-    async pause(id, pause) {
-      refuseWhileDraining();
-      refuseWhileWorking(find(id));
-      await end(id, "paused", pause);
-    },
+    ...{ adopt, prepare, retire, pause },
+    ...{ openContinuing: openUnattended, openLimited },
     async shutdown() {
       let failure: { readonly error: unknown } | undefined;
       // Delegates end with the turn of their root.
