@@ -21,7 +21,7 @@ import type { Client, ClientOptions, ControlClient, Reply } from "./client.ts";
 import { createCommandHandlers } from "./command-handlers.ts";
 import { forwardQuestions } from "./delegate-questions.ts";
 import { type EndReason, endSession, type Pause } from "./end-session.ts";
-import type { ImportedTurns, LiveSession, SessionLimits } from "./live-session.ts";
+import type { Beginning, LiveSession } from "./live-session.ts";
 import { requireHuman } from "./require-human.ts";
 import { type OpenSessionState, stateOf } from "./session-state.ts";
 import { refuseWhileWorking, type SharedSession } from "./shared-session.ts";
@@ -41,8 +41,7 @@ export interface ControlOptions {
     command: CommandOf<"CreateSession">,
     approver: Approver,
     onTaken: () => void,
-    imported?: ImportedTurns,
-    limits?: SessionLimits,
+    beginning?: Beginning,
   ) => Promise<LiveSession>;
   /** The name of the one that its sessions use when nobody names another. */
   readonly profile: string;
@@ -65,10 +64,8 @@ export interface Control {
    * while the session opens, and what fails from then on. Rejects with why it cannot be opened.
    */
   prepare(id: SessionId): Promise<void>;
-  /** A session that continues another one. Nobody is attached to it yet. Rejects with why it cannot be opened. */
-  openContinuing(command: CommandOf<"CreateSession">, imported: ImportedTurns): Promise<SessionId>;
-  /** A new session with limits of its own. Nobody is attached to it yet. Rejects with why it cannot be opened. */
-  openLimited(command: CommandOf<"CreateSession">, limits: SessionLimits): Promise<SessionId>;
+  /** A session that continues another one, or has limits of its own. Nobody is attached to it yet. Rejects with why it cannot be opened. */
+  openUnattended(command: CommandOf<"CreateSession">, beginning: Beginning): Promise<SessionId>;
   /**
    * Closes a session that somebody can resume. Rejects with TurnInProgress while it works, and with NotAllowed for a delegate; it stays
    * open then.
@@ -128,20 +125,6 @@ export function createControl(options: ControlOptions): Control {
     return { session: resume };
   }
 
-  async function openUnattended(
-    command: CommandOf<"CreateSession">,
-    imported?: ImportedTurns,
-    limits?: SessionLimits,
-  ): Promise<SessionId> {
-    refuseWhileDraining();
-    const { session } = await open(nobody(ids), command, undefined, imported, limits);
-    return session;
-  }
-
-  async function openLimited(command: CommandOf<"CreateSession">, limits: SessionLimits): Promise<SessionId> {
-    return openUnattended(command, undefined, limits);
-  }
-
   function startOpening(client: Client, command: CommandOf<"CreateSession"> & { readonly resume: SessionId }): Opening {
     const { resume: id } = command;
     const taken = Promise.withResolvers<void>();
@@ -178,14 +161,13 @@ export function createControl(options: ControlOptions): Control {
     client: Client,
     command: CommandOf<"CreateSession">,
     onTaken = (): void => {},
-    imported?: ImportedTurns,
-    limits?: SessionLimits,
+    beginning?: Beginning,
   ): Promise<Reply<"CreateSession">> {
     const attached = new Map<Client, () => void>();
     const timeoutMs = options.permissionTimeoutMs ?? PERMISSION_TIMEOUT_MS;
     const { waitsForHumans = false } = options;
     const approvals = createApprovals({ clock, timeoutMs, waitsForHumans, attached: () => attached.keys() });
-    const live = await options.open(command, approvals, onTaken, imported, limits);
+    const live = await options.open(command, approvals, onTaken, beginning);
     const { id } = live.engine;
     if (client.onEvent !== undefined) attached.set(client, live.engine.bus.subscribe(client.onEvent));
     sessions.set(id, { live, approvals, attached });
@@ -210,12 +192,6 @@ export function createControl(options: ControlOptions): Control {
     const session = find(id);
     session.ending ??= endSession(store, session, reason, () => sessions.delete(id), pause);
     return session.ending;
-  }
-
-  async function pause(id: SessionId, how: Pause): Promise<void> {
-    refuseWhileDraining();
-    refuseWhileWorking(find(id));
-    await end(id, "paused", how);
   }
 
   /** Those attached to the session and to the ones above it, each once. */
@@ -318,8 +294,17 @@ export function createControl(options: ControlOptions): Control {
       for (const { live } of sessions.values()) live.engine.holdQueue();
       await Promise.all([...sessions.values()].map(async ({ live }) => live.engine.running?.ended));
     },
-    ...{ adopt, prepare, retire, pause },
-    ...{ openContinuing: openUnattended, openLimited },
+    ...{ adopt, prepare, retire },
+    async openUnattended(command, beginning) {
+      refuseWhileDraining();
+      const { session } = await open(nobody(ids), command, undefined, beginning);
+      return session;
+    },
+    async pause(id, pause) {
+      refuseWhileDraining();
+      refuseWhileWorking(find(id));
+      await end(id, "paused", pause);
+    },
     async shutdown() {
       let failure: { readonly error: unknown } | undefined;
       // Delegates end with the turn of their root.

@@ -21,6 +21,12 @@ export interface SessionLimits {
   readonly maxCostUsd?: number;
 }
 
+/** How a session begins that no client has opened. */
+export interface Beginning {
+  readonly imported?: ImportedTurns;
+  readonly limits?: SessionLimits;
+}
+
 export interface LiveSession {
   readonly engine: EngineSession;
   /** What people can type in it. */

@@ -19,9 +19,9 @@ export async function runScheduled(
   const client = control.connect({ identityClass: "human", interactive: false, name: `schedule ${name}` });
   let session: SessionId | undefined;
   try {
-    session = await control.openLimited(
+    session = await control.openUnattended(
       { kind: "CreateSession", working_dir: folder, ...defined({ model, profile }) },
-      defined({ maxCostUsd, maxSteps }),
+      { limits: defined({ maxCostUsd, maxSteps }) },
     );
     await onSession(session);
     if (plan === true) await client.submit({ kind: "EnterPlanMode", session });

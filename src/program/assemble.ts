@@ -135,8 +135,8 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     clock,
     ids,
     store,
-    open: (command, approver, onTaken, imported, limits) =>
-      openSession(dependencies, command, approver, undefined, onTaken, imported, limits),
+    open: (command, approver, onTaken, beginning) =>
+      openSession(dependencies, command, approver, undefined, onTaken, beginning),
     profile: settings.profile.name,
     customHandlers: extensions.customHandlers,
     ...defined({ waitsForHumans: options.waitsForHumans, permissionTimeoutMs: options.permissionTimeoutMs }),

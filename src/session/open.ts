@@ -3,7 +3,7 @@ import { isAbsolute } from "node:path";
 import { loadFieldParser } from "#artifacts";
 import { defined } from "#base";
 import { basePrompt } from "#context";
-import type { ImportedTurns, LiveSession, SessionLimits } from "#control";
+import type { Beginning, ImportedTurns, LiveSession, SessionLimits } from "#control";
 import { createDelegationTree, endInterrupted } from "#delegation";
 import {
   type Approver,
@@ -42,8 +42,7 @@ export async function openSession(
   approver: Approver,
   birth?: Birth,
   onTaken?: () => void,
-  imported?: ImportedTurns,
-  limits?: SessionLimits,
+  { imported, limits }: Beginning = {},
 ): Promise<LiveSession> {
   const depth = birth?.spec.depth ?? program.depth;
   const redaction = await program.redaction;
