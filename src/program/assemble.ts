@@ -29,6 +29,7 @@ import { sessionRuns } from "./session-runs.ts";
 import type { OpenedTape } from "./tape.ts";
 import { prepareUndo } from "./undo.ts";
 import { unwatched, watchWrites } from "./watched-store.ts";
+import { createWorktrees } from "./worktrees.ts";
 
 /** Throws a ReasonError when the model, the store or a rule cannot be used. Makes no network call. */
 export async function assembleHarness(options: HarnessOptions): Promise<Harness> {
@@ -104,6 +105,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     partsFor,
     profiles,
     undo: tape.isOn ? undefined : prepareUndo(options, [...logFiles(options.store), ...ownPaths]),
+    openWorktree: createWorktrees({ env, clock: options.clock, onFailure: (text) => serverLog("warn", text) }),
     workspace: tape.asRecorded(options.workspace),
     scratch: options.scratch === undefined ? undefined : createScratchFolders(options.scratch),
     namedModel: options.model,

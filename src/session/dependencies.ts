@@ -10,6 +10,7 @@ import {
 } from "#artifacts";
 import type { Clock, EffectPorts, FilePort } from "#base";
 import type { Control, RestoreCommand, SessionLimits } from "#control";
+import type { OpenWorktree } from "#delegation";
 import type {
   BuiltInRuns,
   CallTrace,
@@ -59,6 +60,8 @@ export interface SessionDependencies {
   readonly rules: readonly Rule[];
   readonly rulesVersion: string;
   readonly undo: Undo | undefined;
+  /** Absent: no delegate has a folder of its own. */
+  readonly openWorktree: OpenWorktree | undefined;
   /** For a session that names no other. */
   readonly workspace: string;
   /** For a session that names none where `workspace` cannot be one. */

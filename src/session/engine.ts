@@ -14,6 +14,7 @@ import {
   type SessionCore,
   type SessionParts,
   type Tool,
+  ToolError,
   type ToolSource,
   traceProvider,
 } from "#engine";
@@ -53,7 +54,7 @@ export interface SessionEngine {
   /** Those in force, but for what answers have added. */
   rules(): readonly Rule[];
   /** When the last event is stored. */
-  close(): void;
+  close(): Promise<void>;
 }
 
 export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
@@ -71,7 +72,10 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
   const delegating =
     runtime === undefined || hidden === undefined
       ? undefined
-      : createDelegating({ ...parts, runtime, hidden, adopt: (open) => dependencies.adopt(id, open) });
+      : createDelegating({
+          ...{ ...parts, runtime, hidden, openWorktree: worktreeOpener(parts) },
+          adopt: (open) => dependencies.adopt(id, open),
+        });
   const { askModel, ...model } = modelOf(parts, budgets);
   const chained = { permission, budgets, hooks, askModel };
   const engine = createSession(core, {
@@ -106,9 +110,10 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     permission,
     hooks,
     rules: () => rulesOf(parts),
-    close() {
+    async close() {
       budgets.close();
       own?.detach();
+      await delegating?.close();
     },
   };
 
@@ -168,6 +173,18 @@ async function isFile(files: FilePort, path: string): Promise<boolean> {
     if (error instanceof EffectError) return false;
     throw error;
   }
+}
+
+function worktreeOpener({ dependencies, birth, world }: SessionEngineParts): DelegatingParts["openWorktree"] {
+  return async (name) => {
+    const { openWorktree, tape } = dependencies;
+    const refusal = (why: string) =>
+      new ToolError(`isolation: worktree is not possible here: ${why}.`, "KindDelegation");
+    if (openWorktree === undefined || tape.isOn)
+      throw refusal("the session is recorded, or its program makes no worktrees");
+    if (birth?.spec.folder !== undefined) throw refusal("this agent works in a worktree itself");
+    return openWorktree(world.ports.files.root, name);
+  };
 }
 
 /** Where there is no project. */

@@ -58,7 +58,9 @@ export async function openSession(
     const rules = [...found.dependencies.rules, ...(runtime?.live.rules() ?? [])];
     return deniedPrograms(rules.filter((rule) => (rule.labels ?? []).every((label) => held.includes(label))));
   };
-  const shared = { running: birth?.place.processes, servers: birth?.place.servers, agent: birth?.spec.agent };
+  // Commands begin in the folder of what starts them.
+  const running = birth?.spec.folder === undefined ? birth?.place.processes : undefined;
+  const shared = { running, servers: birth?.place.servers, agent: birth?.spec.agent };
   const parts = { id, folder, dependencies: found.dependencies, project, deniedPrograms: denied };
   const world = await openWorld({ ...parts, ...shared });
   // A delegate has those of its root.
@@ -100,7 +102,7 @@ export async function openSession(
     const core = createSessionCore({ id, clock, log, redaction, model, ...defined({ schedule: tape.schedule }) });
     const shared = { found: { ...found, dependencies }, profile };
     const place =
-      birth?.place ?? rootPlace({ ...shared, world, earlier, imported, context, runtime, core, shellHooks });
+      placeOf(birth, world) ?? rootPlace({ ...shared, world, earlier, imported, context, runtime, core, shellHooks });
     session = { core, plan: place.plan };
     labels = place.labels;
     const made = createSessionEngine({
@@ -108,7 +110,7 @@ export async function openSession(
       openChild: (child, childModel, asked) =>
         openSession(
           dependencies,
-          { kind: "CreateSession", profile, working_dir: workspace, model: childModel },
+          { kind: "CreateSession", profile, working_dir: child.spec.folder ?? workspace, model: childModel },
           asked,
           child,
         ),
@@ -218,6 +220,12 @@ async function takeLog(
     await log.release();
     throw error;
   }
+}
+
+/** A worktree goes away with what was changed in it, so there is nothing to undo there. */
+function placeOf(birth: Birth | undefined, { processes }: SessionWorld): AgentTree | undefined {
+  if (birth?.spec.folder === undefined) return birth?.place;
+  return { ...birth.place, workspace: birth.spec.folder, processes, undo: undefined };
 }
 
 /** Of a session that a client opened; its delegates will share it. */
@@ -336,7 +344,7 @@ function lifeOf({
     },
     async release() {
       await engine.settled();
-      close();
+      await close();
       // Those of its root are not a delegate's to end.
       if (birth === undefined) dependencies.programServers.open.delete(servers);
       await servers.close();
