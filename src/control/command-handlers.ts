@@ -1,5 +1,5 @@
 /** What each command does, one handler for each row of the protocol's table. Who may send it was checked before. */
-import type { Clock } from "#base";
+import { type Clock, defined } from "#base";
 import type { CustomHandler } from "#engine";
 import {
   type CommandKind,
@@ -152,9 +152,12 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       if (approve) await find(session).live.setPlanMode(false);
       return {};
     },
-    async AnswerPermission(client, { session, call_id, decision, reason }) {
+    async AnswerPermission(client, { session, call_id, decision, reason, args }) {
+      if (args !== undefined && decision !== "allow_once") {
+        throw new ReasonError("InvalidCommand", { detail: "changed args come with the decision allow_once only" });
+      }
       const { approvals, live } = find(session);
-      const late = await approvals.decideFor(client, call_id, decision, reason);
+      const late = await approvals.decideFor(client, call_id, { decision, ...defined({ reason, args }) });
       if (late !== undefined) {
         await live.engine.bus.publish("AnswerTooLate", { turn: late.tooLate, call_id, decision, by: client.id });
       }

@@ -103,6 +103,7 @@ export {
   textOutput,
 } from "./tool.ts";
 export {
+  type ApprovedChange,
   type CallResult,
   type DiskFacts,
   type EffectNote,

@@ -13,6 +13,7 @@ import {
 } from "#engine";
 import {
   type Budgets,
+  createChangedCalls,
   createCompletionHooks,
   createGate,
   createLabelling,
@@ -78,10 +79,12 @@ export function toolChain(
     place.rates,
     ...(birth === undefined ? [] : [createToolRetries()]),
     ...dependencies.extensions.toolChain,
-    validation,
-    // What a hook has changed is validated again.
-    ...(hooks === undefined ? [] : [createPreHooks(hooks, () => labels.held()), validation]),
-    permission.middleware,
+    createChangedCalls([
+      validation,
+      // What a hook has changed is validated again.
+      ...(hooks === undefined ? [] : [createPreHooks(hooks, () => labels.held()), validation]),
+      permission.middleware,
+    ]),
     ...(place.runtime === undefined ? [] : [touching(place.runtime.live.touch)]),
     // What a hook has added is redacted again.
     ...(hooks === undefined ? [] : [redaction, createPostHooks(hooks), createOutputLimit()]),
