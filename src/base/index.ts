@@ -23,6 +23,7 @@ export { fileError, fileErrorText } from "./file-error.ts";
 export { foldedForms } from "./folded-forms.ts";
 export { jsonIn } from "./json-in.ts";
 export { type JunitSuite, type JunitTest, junitXml } from "./junit-xml.ts";
+export { type DiffLine, diffLines, withContext } from "./line-diff.ts";
 export type { ModelPort, ModelQuestion, ModelQuestionBlock, ModelQuestionMessage, ModelReply } from "./model-port.ts";
 export { nearestName } from "./nearest-name.ts";
 export { once } from "./once.ts";

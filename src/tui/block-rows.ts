@@ -27,9 +27,11 @@ export function blockRows(block: Block, style: RowStyle): string[] {
         ),
       ];
     case "answer":
-      return answerRows(block.text, style);
+      return answerRows(block.text.slice(block.printed), style);
     case "thinking":
-      return [theme.paint("dim", block.isDone ? `∴ thought (${block.chars} characters)` : "∴ thinking …")];
+      return [
+        theme.paint("dim", block.isDone ? `∴ thought (${block.text.length} characters, Ctrl-O)` : "∴ thinking …"),
+      ];
     case "call":
       return callRows(block, style);
     case "notice":

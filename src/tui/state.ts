@@ -3,7 +3,14 @@
  * being typed is the editor's own; keys that are not meant for the interface go there. Each part of the state has its own file.
  */
 import type { Event, SessionId } from "#protocol";
-import { noQuestions, type Questions, withQuestionEvent, withQuestionKey, withTypedAnswer } from "./approval.ts";
+import {
+  noQuestions,
+  type Questions,
+  withoutExpired,
+  withQuestionEvent,
+  withQuestionKey,
+  withTypedAnswer,
+} from "./approval.ts";
 import type { Effect } from "./effects.ts";
 import { type InputState, inputEffects, noInput } from "./input.ts";
 import type { Keymap } from "./key-table.ts";
@@ -110,7 +117,11 @@ function changed(state: State, message: Message, context: UpdateContext): Update
     case "not-loaded":
       return toLayers(withLoaded(state, message), message, context);
     case "time":
-      return toLayers(state, { type: "changed" }, context);
+      return toLayers(
+        { ...state, questions: withoutExpired(state.questions, state.nowMs) },
+        { type: "changed" },
+        context,
+      );
   }
 }
 

@@ -5,10 +5,18 @@
 import { counted, visibleLine, visibleProse } from "#base";
 import type { CallId, Event, InputBlock, SessionId, ToolOutputBlock } from "#protocol";
 
+import { appended, type BlockLog, emptyLog, entriesFrom } from "./block-log.ts";
+
 export type Block =
   | { readonly kind: "input"; readonly text: string; readonly isQueued: boolean }
-  | { readonly kind: "answer"; readonly key: string; readonly text: string; readonly isDone: boolean }
-  | { readonly kind: "thinking"; readonly key: string; readonly chars: number; readonly isDone: boolean }
+  | {
+      readonly kind: "answer";
+      readonly key: string;
+      readonly text: string;
+      readonly printed: number;
+      readonly isDone: boolean;
+    }
+  | { readonly kind: "thinking"; readonly key: string; readonly text: string; readonly isDone: boolean }
   | CallBlock
   | { readonly kind: "notice"; readonly tone: Tone; readonly text: string }
   | { readonly kind: "summary"; readonly text: string };
@@ -40,8 +48,11 @@ export interface CallBlock {
 
 export interface Transcript {
   readonly session: SessionId;
-  /** Not settled yet, oldest first. */
+  /** Not finished, or behind one that is not; oldest first. */
   readonly blocks: readonly Block[];
+  readonly finished: BlockLog<Block>;
+  /** Of the finished ones, how many are on the screen for good. */
+  readonly printed: number;
   readonly isTurnRunning: boolean;
   readonly turnSinceMs: number;
   readonly turnCostUsd: number;
@@ -56,12 +67,13 @@ export interface Transcript {
 
 const TAIL_LINES = 5;
 const MAX_RESULT_LINES = 2_000;
-const MAX_LIVE_BLOCKS = 10_000;
 
 export function emptyTranscript(session: SessionId, model: string): Transcript {
   return {
     session,
     blocks: [],
+    finished: emptyLog(),
+    printed: 0,
     isTurnRunning: false,
     turnSinceMs: 0,
     turnCostUsd: 0,
@@ -99,7 +111,7 @@ export function withEvent(before: Transcript, event: Event, nowMs: number): Tran
     }
     case "ThinkingDelta": {
       const { turn, step, block, text } = event.payload;
-      return withThinking(before, `${turn}/${step}/${block}`, text.length);
+      return withThinking(before, `${turn}/${step}/${block}`, text);
     }
     case "CostIncremented": {
       const cost = event.payload.cost_usd ?? 0;
@@ -242,15 +254,15 @@ function withText(before: Transcript, key: string, text: string): Transcript {
   if (last?.kind === "answer" && last.key === key && !last.isDone) {
     return { ...before, blocks: [...before.blocks.slice(0, -1), { ...last, text: last.text + text }] };
   }
-  return add(closedText(before), { kind: "answer", key, text, isDone: false });
+  return add(closedText(before), { kind: "answer", key, text, printed: 0, isDone: false });
 }
 
-function withThinking(before: Transcript, key: string, chars: number): Transcript {
+function withThinking(before: Transcript, key: string, text: string): Transcript {
   const last = before.blocks.at(-1);
   if (last?.kind === "thinking" && last.key === key) {
-    return { ...before, blocks: [...before.blocks.slice(0, -1), { ...last, chars: last.chars + chars }] };
+    return { ...before, blocks: [...before.blocks.slice(0, -1), { ...last, text: last.text + text }] };
   }
-  return { ...add(closedText(before), { kind: "thinking", key, chars, isDone: false }), waiting: "" };
+  return { ...add(closedText(before), { kind: "thinking", key, text, isDone: false }), waiting: "" };
 }
 
 /** Text that nothing is added to any more. */
@@ -274,7 +286,22 @@ export function notice(before: Transcript, tone: Tone, text: string): Transcript
 }
 
 function add(before: Transcript, block: Block): Transcript {
-  return { ...before, blocks: [...before.blocks, block].slice(-MAX_LIVE_BLOCKS) };
+  return { ...before, blocks: [...before.blocks, block] };
+}
+
+/** Moves what is finished from the front of the blocks to the log. */
+export function withFinished(before: Transcript): Transcript {
+  const { blocks, finished, printed } = before;
+  const unfinished = blocks.findIndex((block) => !isFinished(block));
+  const count = unfinished < 0 ? blocks.length : unfinished;
+  if (count === 0) return before;
+  return { ...before, blocks: blocks.slice(count), finished: appended(finished, blocks.slice(0, count), printed) };
+}
+
+/** The newest call of this id. */
+export function callOf({ blocks, finished }: Transcript, id: string): CallBlock | undefined {
+  const isCall = (block: Block): block is CallBlock => block.kind === "call" && block.id === id;
+  return blocks.findLast(isCall) ?? entriesFrom(finished, 0).findLast(isCall);
 }
 
 function changeCall(before: Transcript, id: CallId, change: (call: CallBlock) => CallBlock): Transcript {

@@ -23,7 +23,7 @@ export function fullScreen(state: State, style: RowStyle, context: UpdateContext
   if (top?.facts.kind !== "screen") return undefined;
   const own = layerContext(state, "screen", context);
   const { rows, cursor } = top.view(own);
-  const waiting = state.questions.waiting.length;
+  const waiting = top.facts.answersQuestion ? 0 : state.questions.waiting.length;
   const note = `${counted(waiting, "question")} waiting for you: close this to answer.`;
   const blank = Array.from({ length: Math.max(0, own.rows - rows.length) }, () => "");
   const below = waiting === 0 ? [] : [...blank, style.theme.paint("warn", note.slice(0, style.columns))];
@@ -38,11 +38,9 @@ export function liveRegion(
   context: UpdateContext,
 ): LiveRegion {
   const most = Math.max(1, state.size.rows - 1);
-  const { waiting, isTypingAnswer } = state.questions;
   const focus = focused(state, editor, context);
   const share = Math.max(4, Math.floor(most * QUESTION_SHARE) - focus.rows.length);
-  const [question] = waiting;
-  const asked = question === undefined ? [] : questionRows(question, waiting.length, share, isTypingAnswer, style);
+  const asked = questionRows(state.questions, share, style);
   const status = statusLine(state, facts, style);
   const below = [...bannerRows(state, style), ...asked, ...focus.rows, status];
   const above = [...state.transcript.blocks.flatMap((block) => blockRows(block, style)), ...waitingRows(state, style)];
