@@ -12,6 +12,7 @@ import {
   withTypedAnswer,
 } from "./approval.ts";
 import type { Effect } from "./effects.ts";
+import { withEvent } from "./fold.ts";
 import { type InputState, inputEffects, noInput } from "./input.ts";
 import type { Keymap } from "./key-table.ts";
 import type { Layer, OpenLayer } from "./layer.ts";
@@ -19,7 +20,7 @@ import { closeTop, openedLayers, toLayers, toTop } from "./layer-stack.ts";
 import type { Loaded } from "./loads.ts";
 import type { Size } from "./screen-writer.ts";
 import type { ThemeName } from "./theme.ts";
-import { emptyTranscript, notice, type Tone, type Transcript, withEvent } from "./transcript.ts";
+import { emptyTranscript, notice, type Tone, type Transcript } from "./transcript.ts";
 import type { Widgets } from "./widgets.ts";
 
 export interface State {

@@ -1,6 +1,6 @@
 /** What is on the screen: a layer on all of it, or the live region with what is not settled, the question, layer or editor, and the status line. Pure. */
 import { counted } from "#base";
-import { blockRows, duration, type RowStyle } from "./block-rows.ts";
+import { blockRows, duration, type RowStyle, spinner } from "./block-rows.ts";
 import type { FullFrame } from "./full-screen.ts";
 import type { LayerView } from "./layer.ts";
 import { layerContext } from "./layer-stack.ts";
@@ -67,9 +67,9 @@ function focused(state: State, editor: EditorRows, context: UpdateContext): Laye
 
 /** Says what is waited for, when no row above does. */
 function waitingRows({ transcript, nowMs, questions }: State, { theme, columns, widgets }: RowStyle): string[] {
-  const { isTurnRunning, waiting, turnSinceMs } = transcript;
+  const { isTurnRunning, waiting, waitingSinceMs } = transcript;
   if (!isTurnRunning || waiting === "" || questions.waiting.length > 0) return [];
-  const text = `· waiting for ${waiting} · ${duration(nowMs - turnSinceMs)} · Esc cancels`;
+  const text = `${spinner(nowMs)} waiting for ${waiting} · ${duration(nowMs - waitingSinceMs)} · Esc cancels`;
   return [theme.paint("dim", widgets.truncateToWidth(text, columns))];
 }
 
