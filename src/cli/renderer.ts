@@ -30,6 +30,8 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
   let before = "";
   /** Lines shown of each running call. */
   const progress = new Map<CallId, number>();
+  /** The turn runs what the person here, or another one, has typed: they read all of its output. */
+  let isOwnCommand = false;
 
   function finishLine(): void {
     if (midLine) terminal.out("\n");
@@ -51,7 +53,8 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
   function showProgress(callId: CallId, text: string): void {
     for (const line of text.split("\n").filter((part) => part.trim() !== "")) {
       const shown = progress.get(callId) ?? 0;
-      if (shown < PREVIEW_LINES) note("dim", `  ${clip(line)}`);
+      if (isOwnCommand) note("dim", `  ${line}`);
+      else if (shown < PREVIEW_LINES) note("dim", `  ${clip(line)}`);
       else if (shown === PREVIEW_LINES) note("dim", "  …");
       progress.set(callId, shown + 1);
     }
@@ -69,8 +72,11 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           midLine = !text.endsWith("\n");
           break;
         }
+        case "TurnStarted":
+          isOwnCommand = event.payload.own_command === true;
+          break;
         case "ToolCallStarted":
-          if (activity) note("cyan", `● ${event.payload.label} ${summarise(event.payload.args)}`);
+          if (activity && !isOwnCommand) note("cyan", `● ${event.payload.label} ${summarise(event.payload.args)}`);
           break;
         case "ToolCallProgress":
           if (activity) showProgress(event.payload.call_id, event.payload.text);
@@ -79,9 +85,12 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           if (!activity) break;
           const { is_error, content, outcome, duration_ms, call_id } = event.payload;
           const took = duration_ms >= 1000 ? ` (${(duration_ms / 1000).toFixed(1)} s)` : "";
+          // The end of the turn says it.
+          if (isOwnCommand && outcome === "denied") break;
           // What was shown while it ran is not shown again.
           if (progress.delete(call_id) && outcome !== "denied") {
-            if (outcome !== "ok" || took !== "") note(is_error ? "yellow" : "dim", `  [${outcome}]${took}`);
+            const why = isOwnCommand ? linesOf(content).at(-1) : undefined;
+            if (outcome !== "ok" || took !== "") note(is_error ? "yellow" : "dim", `  ${why ?? `[${outcome}]`}${took}`);
             break;
           }
           const rows = outcome === "denied" ? refusal(content) : preview(content, is_error);
@@ -123,7 +132,8 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           }
           break;
         case "ContextAdded":
-          if (activity) note("dim", `context from ${event.payload.origin} ${clip(event.payload.what)}`);
+          if (activity && !isOwnCommand)
+            note("dim", `context from ${event.payload.origin} ${clip(event.payload.what)}`);
           break;
         case "Reprompted":
           if (activity) note("yellow", `sent back to work (${event.payload.source}): ${whole(event.payload.text)}`);

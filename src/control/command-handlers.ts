@@ -1,6 +1,6 @@
 /** What each command does, one handler for each row of the protocol's table. Who may send it was checked before. */
 import type { Clock } from "#base";
-import type { CustomHandler } from "#engine";
+import type { CustomHandler, EngineSession } from "#engine";
 import {
   type CommandKind,
   type CommandOf,
@@ -56,10 +56,9 @@ export type CommandHandlers = {
 export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
   const { find } = desk;
 
-  /** The session, when a turn may begin in it with this. */
-  function forInput(id: SessionId, content: InputContent): SharedSession {
+  /** The session, when a turn may begin in it. */
+  function forInput(id: SessionId): SharedSession {
     const session = find(id);
-    refuseBlank(content);
     desk.refuseWhileDraining();
     refuseWhileEnding(session);
     refuseDelegate(session, FROM_ITS_AGENT);
@@ -72,6 +71,19 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
     const failure = error instanceof ReasonError ? error : new ReasonError("InternalError", { detail: "see the log" });
     const payload = lostPayload(live, turn, failure);
     for (const { onEvent } of attached.keys()) onEvent?.({ id: bus.lastId, kind: "TurnLost", session, ts, payload });
+  }
+
+  async function begin(id: SessionId, start: (engine: EngineSession) => ReturnType<EngineSession["send"]>) {
+    const session = forInput(id);
+    refuseWhileRestoring(session);
+    const { engine } = session.live;
+    const { turn, recorded, done } = start(engine);
+    // Of its beginning: what loses a turn may be the clock.
+    const { startedAt = "" } = engine.running ?? {};
+    done.catch(() => undefined); // a turn that is not recorded has no reply that anybody could watch
+    await recorded;
+    done.catch((error: unknown) => tellLost(session, turn, startedAt, error));
+    return { turn, done };
   }
 
   async function restore(client: Client, command: RestoreCommand) {
@@ -109,20 +121,18 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       await desk.end(session);
       return {};
     },
-    async SendInput(client, command) {
-      const session = forInput(command.session, command.content);
-      refuseWhileRestoring(session);
-      const { engine } = session.live;
-      const { turn, recorded, done } = engine.send(client.id, command.content);
-      // Of its beginning: what loses a turn may be the clock.
-      const { startedAt = "" } = engine.running ?? {};
-      done.catch(() => undefined); // a turn that is not recorded has no reply that anybody could watch
-      await recorded;
-      done.catch((error: unknown) => tellLost(session, turn, startedAt, error));
-      return { turn, done };
+    async SendInput(client, { session, content }) {
+      refuseBlank(content);
+      return begin(session, ({ send }) => send(client.id, content));
+    },
+    async RunShellCommand(client, { session, command }) {
+      const detail = "the command is blank; type it behind the exclamation mark: !npm test";
+      if (command.trim() === "") throw new ReasonError("InvalidCommand", { detail });
+      return begin(session, ({ runCommand }) => runCommand(client.id, command));
     },
     async QueueInput(client, { session, content }) {
-      await forInput(session, content).live.engine.queue(client.id, content, client.token);
+      refuseBlank(content);
+      await forInput(session).live.engine.queue(client.id, content, client.token);
       return {};
     },
     async SteerTurn(client, command) {

@@ -47,6 +47,8 @@ export interface DispatchInput {
   readonly signal: AbortSignal;
   /** The call that makes these, when it is not the model. */
   readonly parent?: ToolCall;
+  /** The person who makes these calls, when it is not the agent. */
+  readonly allowedBy?: ClientId;
 }
 
 /** Says why a tool must not be called, or nothing when it is not known at all. */
@@ -290,7 +292,7 @@ async function resultOf(
     return call.refused;
   }
   if (stop && isMutating(call)) return refusal("not_executed", "NotExecuted", reasonText("NotExecuted"));
-  const { session, turn, step, originator, signal, depth, parent } = input;
+  const { session, turn, step, originator, signal, depth, parent, allowedBy } = input;
   const toolCall: ToolCall = {
     id: call.requested.id,
     session,
@@ -300,6 +302,7 @@ async function resultOf(
     ...(parent === undefined ? {} : { parent: parent.id }),
     nesting: parent === undefined ? 0 : parent.nesting + 1,
     originator,
+    ...defined({ allowedBy }),
     tool: call.tool,
     args: call.args,
     signal,

@@ -1,13 +1,16 @@
-/** Calls that the model did not make itself: of tools and hooks inside a call, and of a check of what the agent claims. */
+/** Calls that the model did not make itself: of tools and hooks inside a call, of a person, and of a check of what the agent claims. */
 import type { Clock } from "#base";
 import type { IdMint, SessionId } from "#protocol";
 import { type DispatchParts, dispatchNested, type HiddenTools } from "./dispatch.ts";
 import type { NestedCall } from "./run-tool.ts";
 import { type Claim, checkingCall, type StopCheck, type StopVerdict } from "./stop-check.ts";
 import type { Tool } from "./tool.ts";
+import type { CallResult, ToolCall } from "./tool-chain.ts";
 
 export interface InnerCalls {
   readonly nested: NestedCall;
+  /** A call that the originator of `around` has made in person, and so allowed. */
+  ofPerson(around: ToolCall, name: string, args: ToolCall["args"]): Promise<CallResult>;
   /** The check with calls of its own, which pass the whole tool chain. */
   checking(check: StopCheck): (claim: Claim) => Promise<StopVerdict>;
 }
@@ -40,6 +43,10 @@ export function createInnerCalls(parts: {
       } finally {
         over.abort();
       }
+    },
+    ofPerson: (around, name, args) => {
+      const own = { tools: tools(), hidden, signal: around.signal, allowedBy: around.originator };
+      return dispatchNested(dispatch(), own, around, { id: ids.call(), name, args });
     },
     checking: (check) => (claim) =>
       check(claim, (tool, args) => {

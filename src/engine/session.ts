@@ -17,6 +17,7 @@ import type { HookDispatcher } from "./hook.ts";
 import { createInnerCalls } from "./inner-calls.ts";
 import { type CheckToken, createInputQueue, type InputToken } from "./input-queue.ts";
 import { createMentions } from "./mentions.ts";
+import { createOwnCommands } from "./own-command.ts";
 import type { ModelOutcome, Provider } from "./provider.ts";
 import { createQueueDelivery } from "./queue-delivery.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
@@ -86,6 +87,8 @@ export interface EngineSession {
   readonly queued: number;
   /** Starts a turn and takes the session at once; throws TurnInProgress while another turn has it. */
   send(originator: ClientId, content: readonly InputBlock[]): StartedTurn;
+  /** As `send`, for a turn that runs a person's own command and asks no model. */
+  runCommand(originator: ClientId, command: string): StartedTurn;
   /**
    * Keeps an input in the log and starts a turn with it as soon as none runs. Resolves when it is kept; rejects with QueueFull. One
    * whose `token` does not hold by then is refused in the log instead.
@@ -174,6 +177,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
   });
   const checkStop = parts.checkStop && inner.checking(parts.checkStop);
   const { nested } = inner;
+  const runOwnCommand = createOwnCommands({ session: id, bus, ids, ofPerson: inner.ofPerson });
   const expandMentions = depth === 0 ? createMentions({ session: id, bus, ids, nested }) : undefined;
   const toolHandler = compose(parts.toolChain, createRunTool({ nested, ask: parts.ask ?? nobodyThere }));
   const queued = (): readonly number[] => inputs.waiting().map((waiting) => waiting.id);
@@ -188,7 +192,22 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
     queued,
   });
 
-  function start(originator: ClientId, content: readonly InputBlock[], queued?: number): StartedTurn {
+  function refuseStart(): void {
+    if (state.running !== undefined) {
+      const { originator: other, startedAt } = state.running;
+      throw new ReasonError("TurnInProgress", { originator: other, ts: startedAt });
+    }
+    const [orphan] = recovery.orphans;
+    if (orphan !== undefined) {
+      throw new ReasonError("OrphanUnresolved", { tool: orphan.name, call_id: orphan.callId });
+    }
+  }
+
+  function start(
+    originator: ClientId,
+    content: readonly InputBlock[],
+    kind: Pick<TurnInput, "queued" | "command"> = {},
+  ): StartedTurn {
     const turn = ids.turn();
     const abort = new AbortController();
     const steering = createSteering();
@@ -197,7 +216,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
     const startedAt = new Date(clock.now()).toISOString();
     state.running = { turn, originator, startedAt, signal, ended, abort, steering };
     bus.setOriginator(originator);
-    const input = { turn, originator, content, signal, ...defined({ queued }) };
+    const input = { turn, originator, content, signal, ...kind };
     return startedTurn(turn, (onStart) => run({ ...input, onStart }, steering).finally(resolve));
   }
 
@@ -217,7 +236,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
     isFree: () => state.running === undefined && recovery.orphans.length === 0,
     schedule,
     // Whoever wants to know how it ended reads the log.
-    start: ({ id: queued, by, content }) => start(by, content, queued).done,
+    start: ({ id: queued, by, content }) => start(by, content, { queued }).done,
   });
 
   const hookParts = {
@@ -241,6 +260,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
           ids,
           request,
           toolHandler,
+          runOwnCommand,
           toolSettings: parts.toolSettings,
           tools,
           hidden,
@@ -290,15 +310,12 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
       return queue.waiting;
     },
     send(originator, content) {
-      if (state.running !== undefined) {
-        const { originator: other, startedAt } = state.running;
-        throw new ReasonError("TurnInProgress", { originator: other, ts: startedAt });
-      }
-      const [orphan] = recovery.orphans;
-      if (orphan !== undefined) {
-        throw new ReasonError("OrphanUnresolved", { tool: orphan.name, call_id: orphan.callId });
-      }
+      refuseStart();
       return start(originator, content);
+    },
+    runCommand(originator, command) {
+      refuseStart();
+      return start(originator, [{ type: "text", text: `!${command}` }], { command });
     },
     queue: queue.add,
     async steer(by, content) {

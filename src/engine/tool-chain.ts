@@ -28,6 +28,8 @@ export interface ToolCall {
   readonly nesting: number;
   /** The client whose input started the turn. */
   readonly originator: ClientId;
+  /** The person who typed this very call: it needs no question. What denies a call denies it all the same. */
+  readonly allowedBy?: ClientId;
   readonly tool: Tool;
   /** Validated against the tool's schema once past the validation middleware. */
   readonly args: Readonly<Record<string, unknown>>;

@@ -23,6 +23,7 @@ import type { Conversation } from "./conversation.ts";
 import { dispatchCalls, type HiddenTools, type RequestedCall, type ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
 import type { ExpandMentions } from "./mentions.ts";
+import type { RunOwnCommand } from "./own-command.ts";
 import type { ModelEvent, ModelOutcome } from "./provider.ts";
 import type { Redaction } from "./redaction.ts";
 import type { RequestHandler } from "./request-chain.ts";
@@ -51,6 +52,7 @@ export interface TurnParts {
   readonly hooks?: HookDispatcher;
   /** Adds the files that the input mentions; absent for delegates, whose input no person wrote. */
   readonly expandMentions?: ExpandMentions;
+  readonly runOwnCommand: RunOwnCommand;
   readonly beforeTurn?: () => Promise<void>;
   readonly beforeStep?: (signal: AbortSignal, turn: TurnId) => Promise<void>;
   readonly checkStop?: (claim: Claim) => Promise<StopVerdict>;
@@ -83,6 +85,8 @@ export interface TurnInput {
   readonly content: readonly InputBlock[];
   /** The InputQueued that this turn delivers. */
   readonly queued?: number;
+  /** A person's own command: the turn runs it and asks no model. */
+  readonly command?: string;
   /** Aborted with a `CancelCause` as its reason. */
   readonly signal: AbortSignal;
   /** Given the write of TurnStarted as soon as it begins. */
@@ -129,7 +133,7 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
   // What the turn has set going ends with it, and before it.
   await parts.settle?.();
   try {
-    await askAtEnd(parts, input, tally, ending);
+    if (input.command === undefined) await askAtEnd(parts, input, tally, ending);
     await tellTotals(parts, turn);
   } catch (cause) {
     if (ending.outcome !== "error") ending = endingOf(cause);
@@ -195,13 +199,16 @@ async function begin(parts: TurnParts, input: TurnInput, tally: Tally, onBegun: 
   const { turn } = input;
   // Before the hooks of the turn: one that refuses every turn must be gone when its file is.
   await parts.beforeStep?.(input.signal, turn);
-  // Asked first: what a hook takes out of an input must not be in the log.
-  const { content, context, refused } = await askAtStart(parts, input);
-  const queued = input.queued === undefined ? {} : { queued: input.queued };
-  const started = parts.bus.publish("TurnStarted", { turn, content: [...content], model: parts.model(), ...queued });
+  const { command } = input;
+  // Asked first: what a hook takes out of an input must not be in the log. Hooks judge a person's command as a call.
+  const { content, context, refused } =
+    command === undefined ? await askAtStart(parts, input) : { content: input.content, context: [] };
+  const kind = { ...defined({ queued: input.queued }), ...(command !== undefined && { own_command: true as const }) };
+  const started = parts.bus.publish("TurnStarted", { turn, content: [...content], model: parts.model(), ...kind });
   input.onStart(started);
   await started;
   onBegun();
+  if (command !== undefined) return parts.runOwnCommand({ ...input, command });
   if (refused === undefined) {
     await parts.expandMentions?.({ turn, step: 1, originator: input.originator, content, signal: input.signal });
     await publishContext(parts.bus, context, turn);

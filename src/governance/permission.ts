@@ -17,6 +17,7 @@ import { asRuleCall, createJudge, type Judge, type JudgeOptions, LABEL_GUARD, SE
 import { builtinFacts, isBuiltin, isCommand, isFileTool, kindOf } from "./known-tools.ts";
 import { labelsByNature, labelsByRules } from "./labelled-content.ts";
 import { ALL_LABELS, type SessionLabels } from "./labels.ts";
+import { ownCommand } from "./own-command.ts";
 import { suggestArgvGlob } from "./quiet-preset.ts";
 import { lookAtOperands, lookAtRefused } from "./record-lookups.ts";
 import { createRepeats, endOfLoop, withRepeats } from "./repeats.ts";
@@ -214,6 +215,7 @@ export function createPermission(options: PermissionOptions): Permission {
       ...(planMode ? { plan_mode: true } : {}),
       ...(hold === "sandbox" ? {} : { sandbox: hold }),
       ...(repeated ? { repeated } : {}),
+      ...(call.allowedBy === undefined ? {} : { own_command: call.allowedBy }),
       ...(before.rulesChanged === 0 ? {} : { rules_changed: before.rulesChanged }),
       ...(isRewritten === true ? { args } : {}),
       ...(tool.subject === undefined || isBuiltin(tool.name) ? {} : { subject: tool.subject(args) }),
@@ -271,8 +273,8 @@ export function createPermission(options: PermissionOptions): Permission {
       if (judgement.effect === "deny") await lookAtRefused(call, disk);
       const judgedOn = whatItRestedOn(call, disk, before, { repeated: loop !== undefined, isSettled });
       const isAlone = (): boolean => options.autoApprove || !options.approver.canAnswer(call.turn);
-      const verdict =
-        loop?.again === true && isAlone() ? endOfLoop(judgement, loop) : withRepeats(judgement, loop?.why);
+      const looped = loop?.again === true && isAlone() ? endOfLoop(judgement, loop) : withRepeats(judgement, loop?.why);
+      const verdict = ownCommand(call, looped, before);
       if (verdict.effect !== "allow") return { ...(await settle(call, verdict, next)), judgedOn };
       const result = await next({ ...call, judged: verdict.judged });
       if (result.memoized !== true) return { ...result, judgedOn };

@@ -3,6 +3,7 @@
  * nothing, and says of each call what is missing to decide it again.
  */
 import { canonicalHash, defined, hasMarker, isRecord } from "#base";
+import type { HookPermission } from "#engine";
 import {
   type CallId,
   type CallOutcome,
@@ -49,6 +50,8 @@ export interface RecordedCall {
   readonly resultsBefore: number;
   /** What was decided at the time; absent when it ended before anything decided. */
   readonly live?: Decided;
+  /** What hooks said about the permission question. */
+  readonly hookSays?: HookPermission;
   /** The `tool.pre` hooks that were asked. */
   readonly hooks: readonly { readonly hook: string; readonly action: string }[];
   readonly answer?: { readonly decision: string; readonly by: string };
@@ -181,6 +184,13 @@ export class RecordedCalls {
     if (call_id === undefined || event !== "tool.pre") return;
     this.change(call_id, (draft) => {
       draft.hooks = decisions.map(({ hook, action }) => ({ hook, action }));
+      const says = decisions.filter(({ permission }) => permission !== undefined);
+      // As the dispatcher has it: the first that asks counts, else the last.
+      const said = says.find(({ permission }) => permission === "ask") ?? says.at(-1);
+      if (said?.permission !== undefined) {
+        const { hook, source, permission: effect, reason = "as recorded" } = said;
+        draft.hookSays = { hook, source, effect, reason };
+      }
       const last = decisions.at(-1);
       if (!blocked || last === undefined) return;
       const { hook, source, reason = "it blocks" } = last;

@@ -13,6 +13,13 @@ export const callId = idSchema(CallId);
 /** More blocks are no input of a person. */
 const MAX_BLOCKS = 100;
 export const content = z.array(inputBlock).min(1).max(MAX_BLOCKS);
+/** The system takes an argument of at most 128 KiB, and a character may be four bytes. */
+const MAX_SHELL_COMMAND_CHARS = 32_000;
+export const shellCommand = z
+  .string()
+  .min(1)
+  .max(MAX_SHELL_COMMAND_CHARS)
+  .describe("For Bash, as a person typed it behind the `!`.");
 export const rule = z.string().min(1).max(1000);
 
 /** The four answers to a permission request. */

@@ -30,6 +30,10 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
   },
   AttachSession: { body: { session, since: 0 }, wrong: { since: { since: -1 }, session: { session: null } } },
   DetachSession: { body: { session }, wrong: { session: { session: undefined } } },
+  RunShellCommand: {
+    body: { session, command: "npm test" },
+    wrong: { command: { command: "x".repeat(32_001) }, session: { session: 1 } },
+  },
   SetModel: { body: { session, model: "a:b" }, wrong: { model: { model: "" } } },
   EnterPlanMode: { body: { session }, wrong: { session: { session: 1 } } },
   ExitPlanMode: { body: { session, approve: true }, wrong: { approve: { approve: "true" } } },

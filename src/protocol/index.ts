@@ -49,6 +49,7 @@ export {
 } from "./session-info.ts";
 export {
   type ArgsSchema,
+  ownCommandOf,
   parseSlash,
   type SlashArgs,
   type SlashCommand,

@@ -39,6 +39,18 @@ export const turnCommands = {
     rpc: "turn.cancel",
     mcpTool: "harness.cancel_turn",
   }),
+  RunShellCommand: row({
+    text:
+      "Runs a person's own command in the workspace confinement, without a question, as a turn that asks no model. " +
+      "The next turn reads its output. Refused with TurnInProgress while a turn runs.",
+    params: ({ session, shellCommand }) => ({ session, command: shellCommand }),
+    reply: ({ turnId }) => ({ turn: turnId.describe("The turn that runs it.") }),
+    scope: "session",
+    humanOnly: "run a command without a question",
+    feature: "shell_commands",
+    rpc: "shell.run",
+    mcpTool: "harness.run_shell_command",
+  }),
   SetModel: row({
     text: "Uses another model from the next step on.",
     params: ({ z, session }) => ({

@@ -31,6 +31,10 @@ export const turnEvents = {
     content: z.array(inputBlock),
     model: z.string(),
     queued: queuedId.optional().describe("The InputQueued event that it delivers."),
+    own_command: z
+      .literal(true)
+      .optional()
+      .describe("A person's own command: the turn runs it and asks no model. Feature: shell_commands."),
   }).describe("A turn began with this input."),
   InputQueued: wire({
     content: z.array(inputBlock),

@@ -1,4 +1,5 @@
 /** What the interface does when its state asks for it: commands to the session, keys to the editor, the end. */
+import { ownCommandOf } from "#protocol";
 import type { InputEditor } from "./input-editor.ts";
 import type { InterfaceEnd, InterfaceParts } from "./interface.ts";
 import type { Painter } from "./painter.ts";
@@ -35,6 +36,11 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
     await (isQueued ? session.queue(text) : parts.send(text));
   }
 
+  async function runCommand(text: string): Promise<void> {
+    await parts.remember(text);
+    await session.submit({ kind: "RunShellCommand", command: ownCommandOf(text) ?? "" });
+  }
+
   return (effect) => {
     switch (effect.type) {
       case "send":
@@ -46,6 +52,9 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
       case "slash":
         editor.remember(effect.text);
         return attempt(() => slash(effect.text));
+      case "command":
+        editor.remember(effect.text);
+        return attempt(() => runCommand(effect.text));
       case "answer":
         return attempt(() => client.session(effect.session).answer(effect.id, effect.decision, effect.reason));
       case "reply":

@@ -2,7 +2,7 @@
  * The interface as data: what arrives is a message, what is to be done is an effect. Pure, so that a test needs no terminal. What is
  * being typed is the editor's own; keys that are not meant for the interface go there.
  */
-import type { CallId, Decision, Event, SessionId } from "#protocol";
+import { type CallId, type Decision, type Event, ownCommandOf, type SessionId } from "#protocol";
 import { answersOf, type Question, withQuestion } from "./approval.ts";
 import type { Size } from "./screen-writer.ts";
 import { emptyTranscript, notice, type Tone, type Transcript, withEvent } from "./transcript.ts";
@@ -32,7 +32,7 @@ export type Message =
   | { readonly type: "time" };
 
 export type Effect =
-  | { readonly type: "send" | "queue" | "steer" | "slash"; readonly text: string }
+  | { readonly type: "send" | "queue" | "steer" | "slash" | "command"; readonly text: string }
   | {
       readonly type: "answer";
       readonly session: SessionId;
@@ -147,6 +147,8 @@ function withSubmit(state: State, typed: string, isSteering: boolean): Update {
   if (text === "") return same(state);
   const clear = { type: "clear" } as const;
   if (text === "/quit" || text === "/exit") return { state, effects: [clear, { type: "leave" }] };
+  // Refused while a turn runs, with the reason.
+  if (ownCommandOf(text) !== undefined) return { state, effects: [clear, { type: "command", text }] };
   if (text.startsWith("/")) return { state, effects: [clear, { type: "slash", text }] };
   const { isTurnRunning } = state.transcript;
   const type = !isTurnRunning ? "send" : isSteering ? "steer" : "queue";

@@ -58,6 +58,8 @@ async function perform(client: Connection): Promise<readonly Event[]> {
   await ask("cancelled.txt");
   await client.cancel(session);
   await ended();
+  await submit({ kind: "RunShellCommand", command: "gh auth token" });
+  await ended();
   await submit({ kind: "UndoTurn" });
   await send("say hello");
   await ended();

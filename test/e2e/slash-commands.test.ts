@@ -83,6 +83,9 @@ test("a command in Markdown and an alias of it run alike over REST and in a term
   await terminal.see("The alias has arrived.");
   terminal.type("/health\r");
   await terminal.see("store: ok");
+  terminal.type("!seq 41 49; exit 7\r");
+  await terminal.see("49");
+  await terminal.see("[exit code 7]");
   terminal.type("\u0004");
   expect(await terminal.exit).toBe(0);
 });
