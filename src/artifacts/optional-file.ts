@@ -29,6 +29,8 @@ export interface SkillContent {
   /** On one line. */
   readonly description: string;
   readonly body: string;
+  /** Absent: it limits nothing. */
+  readonly allowedTools?: readonly string[];
   readonly triggers: { readonly files: readonly string[]; readonly keywords: readonly string[] };
 }
 

@@ -137,7 +137,8 @@ export function createBacktest(policy: Policy): Backtest {
           }
           // Hooks are scripts, which may look at anything: what they answered is a fact of the record. One that only had a say in the
           // permission question is asked as it answered then.
-          if (call.live.by.startsWith("hook ") && call.live.effect === "deny") return call.live;
+          // What a skill limited is what its text asked for, not the policy.
+          if (/^(?:hook|skill) /.test(call.live.by) && call.live.effect === "deny") return call.live;
           // The end of a loop says nothing about the policy.
           if (call.live.by === "repeated calls" && call.live.effect === "deny") return call.live;
           const wasHidden = call.live.by === "tools_policy";

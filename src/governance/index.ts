@@ -22,6 +22,7 @@ export { checkRules } from "./rule-examples.ts";
 export { matchPath } from "./rule-patterns.ts";
 export { namesTool, parseRule, type Rule } from "./rules.ts";
 export { isSecretFile } from "./sensitive-paths.ts";
+export { createSkillLimits, type SkillLimit, type SkillLimits } from "./skill-limits.ts";
 export { createTimeLimit } from "./time-limit.ts";
 export { createPostHooks, createPreHooks } from "./tool-hooks.ts";
 export { createToolRates } from "./tool-rate.ts";

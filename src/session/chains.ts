@@ -25,6 +25,7 @@ import {
   type NetworkJudgement,
   namedPaths,
   type Permission,
+  type SkillLimits,
 } from "#governance";
 import { createMemoization } from "#tools";
 import type { SessionEngineParts } from "./engine.ts";
@@ -35,10 +36,11 @@ export interface ChainParts {
   readonly permission: Permission;
   readonly budgets: Budgets;
   readonly hooks: HookDispatcher | undefined;
+  readonly limits: SkillLimits;
 }
 
 /** Behind the last one the request is redacted and reaches the provider. */
-export function requestChain(parts: SessionEngineParts, { budgets, hooks }: ChainParts): RequestMiddleware[] {
+export function requestChain(parts: SessionEngineParts, { budgets, hooks, limits }: ChainParts): RequestMiddleware[] {
   const { dependencies, birth, world, place, depth, standing } = parts;
   const { workspace, runtime } = place;
   const project = (): Project | undefined => runtime?.live.current();
@@ -49,6 +51,7 @@ export function requestChain(parts: SessionEngineParts, { budgets, hooks }: Chai
     createIdentity(
       () => (birth && (delegatePrompt(birth.spec, project()) ?? plain)) ?? runtime?.live.prompt() ?? plain,
     ),
+    limits.request,
     createHistory({ maxTurns: () => (birth?.spec.context ?? project()?.config.context)?.maxHistory }),
     createUntrusted(),
     ...(hooks === undefined ? [] : [createCompletionHooks({ hooks, depth })]),
@@ -56,7 +59,10 @@ export function requestChain(parts: SessionEngineParts, { budgets, hooks }: Chai
 }
 
 /** Behind the last one the tool runs. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
-export function toolChain(parts: SessionEngineParts, { permission, budgets, hooks }: ChainParts): ToolMiddleware[] {
+export function toolChain(
+  parts: SessionEngineParts,
+  { permission, budgets, hooks, limits }: ChainParts,
+): ToolMiddleware[] {
   const { core, dependencies, birth, place, depth } = parts;
   const { bus, clock } = core;
   const { ports } = parts.world;
@@ -76,6 +82,7 @@ export function toolChain(parts: SessionEngineParts, { permission, budgets, hook
     validation,
     // What a hook has changed is validated again.
     ...(hooks === undefined ? [] : [createPreHooks(hooks, () => labels.held()), validation]),
+    limits.tool,
     permission.middleware,
     ...(place.runtime === undefined ? [] : [touching(place.runtime.live.touch)]),
     // What a hook has added is redacted again.

@@ -1,5 +1,5 @@
 /** The engine of one session, put together around its core: its chains, its budgets, and how it delegates. */
-import { rootTools, tighterBudgets } from "#artifacts";
+import { rootTools, skillsOf, tighterBudgets } from "#artifacts";
 import { defined } from "#base";
 import type { BasePrompt } from "#context";
 import {
@@ -16,7 +16,7 @@ import {
   type ToolSource,
   traceProvider,
 } from "#engine";
-import { createBudgets, createHookDispatcher, type Permission, type Rule } from "#governance";
+import { createBudgets, createHookDispatcher, createSkillLimits, type Permission, type Rule } from "#governance";
 import type { SessionId, TurnId } from "#protocol";
 import { requestChain, toolChain } from "./chains.ts";
 import { createDelegating, type Delegating, type DelegatingParts } from "./delegates.ts";
@@ -71,13 +71,25 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     ...defined({ spent: earlier?.remains.spent }),
   });
   const permission = permissionOf(parts);
+  const limits = createSkillLimits({
+    bus,
+    root: world.ports.files.root,
+    skills: () => (runtime === undefined ? [] : skillsOf(runtime.live.current())),
+    inherited: birth?.inheritedLimits ?? [],
+  });
   world.sandbox.recordTo(bus);
   world.servers.recordTo(bus);
   const delegating =
     runtime === undefined || hidden === undefined
       ? undefined
-      : createDelegating({ ...parts, runtime, hidden, adopt: (open) => dependencies.adopt(id, open) });
-  const chained = { permission, budgets, hooks };
+      : createDelegating({
+          ...parts,
+          runtime,
+          hidden,
+          limitsInForce: limits.inForce,
+          adopt: (open) => dependencies.adopt(id, open),
+        });
+  const chained = { permission, budgets, hooks, limits };
   const engine = createSession(core, {
     ids,
     store,
@@ -92,7 +104,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     toolSettings: settings.tools,
     maxSteps: birth?.spec.maxSteps ?? settings.maxSteps,
     depth,
-    subscribers: [budgets.onEvent, labels.onEvent, ...extensions.subscribers],
+    subscribers: [budgets.onEvent, labels.onEvent, limits.onEvent, ...extensions.subscribers],
     ...defined({
       hooks,
       hidden,

@@ -8,7 +8,7 @@ import { defined, type ProcessPort } from "#base";
 import { NOTICE_BLOCK, type PromptBlock } from "#context";
 import type { DelegateSpec, DelegationTree } from "#delegation";
 import type { HiddenTools, Hook, RunContext, Tool, ToolMiddleware } from "#engine";
-import type { Rule, SessionLabels, TreeUse } from "#governance";
+import type { Rule, SessionLabels, SkillLimit, TreeUse } from "#governance";
 import type { CallId, SessionId, TurnId } from "#protocol";
 import type { ProjectRuntime } from "./project.ts";
 import type { SessionServers } from "./servers.ts";
@@ -50,6 +50,8 @@ export interface Birth {
   readonly inheritedHooks: readonly Hook[];
   /** What the agents above it are denied, which is what they cannot get through it. */
   readonly inheritedPolicies: readonly ToolsPolicy[];
+  /** The skills that limited the agents above it when it was started. */
+  readonly inheritedLimits: readonly SkillLimit[];
 }
 
 /**
