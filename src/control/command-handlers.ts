@@ -38,6 +38,12 @@ function refuseBlank(content: InputContent): void {
   throw new ReasonError("InvalidCommand", { detail: "the input is empty or blank; say what the agent should do" });
 }
 
+/** Before anything of it is in the log: from then on every request of the session would have it. */
+function refuseImages({ live }: SharedSession, content: InputContent): void {
+  if (!content.some(({ type }) => type === "image") || live.takesImages()) return;
+  throw new ReasonError("ImagesUnsupported", { model: live.engine.model });
+}
+
 /** What a failed write says may name paths and programs of the user: it passes the redactor as every event does. */
 function lostPayload({ engine }: SharedSession["live"], turn: TurnId, failure: ReasonError): EventPayload<"TurnLost"> {
   const payload = ({ reason, message }: ReasonError) => ({ turn, reason, message });
@@ -123,6 +129,7 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
     },
     async SendInput(client, { session, content }) {
       refuseBlank(content);
+      refuseImages(find(session), content);
       return begin(session, ({ send }) => send(client.id, content));
     },
     async RunShellCommand(client, { session, command }) {
@@ -132,13 +139,16 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
     },
     async QueueInput(client, { session, content }) {
       refuseBlank(content);
-      await forInput(session).live.engine.queue(client.id, content, client.token);
+      const target = forInput(session);
+      refuseImages(target, content);
+      await target.live.engine.queue(client.id, content, client.token);
       return {};
     },
     async SteerTurn(client, command) {
       const session = find(command.session);
       refuseDelegate(session, FROM_ITS_AGENT);
       refuseBlank(command.content);
+      refuseImages(session, command.content);
       await session.live.engine.steer(client.id, command.content);
       return {};
     },

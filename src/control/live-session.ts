@@ -28,6 +28,8 @@ export interface LiveSession {
    * rejects with NothingToUndo, or with NotAllowed where nothing is kept.
    */
   restore(command: RestoreCommand, by: ClientId): Promise<ReplyOf<RestoreCommand["kind"]>["result"]>;
+  /** False when the model of the next step is known to read none. */
+  takesImages(): boolean;
   /** Checks that a model can be used, then makes it the next step's. */
   setModel(model: string): Promise<void>;
 }

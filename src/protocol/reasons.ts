@@ -305,6 +305,12 @@ export const reasons = {
     1,
     "The request has about <tokens> tokens; <model> accepts <limit>. Start a new session, or choose a model with a larger context.",
   ),
+  ImagesUnsupported: row(
+    415,
+    -32602,
+    2,
+    "<model> cannot read images. Leave the image out, or choose another model with --model or /model.",
+  ),
   ScenarioInvalid: row(400, -32602, 2, "<detail>"),
   ScenarioExhausted: row(422, -32603, 1, "The scripted model has no reply for this input: <detail>"),
   UnknownTool: row(404, -32601, 1, "There is no tool '<tool>'. Known tools: <known>."),

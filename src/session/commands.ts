@@ -4,7 +4,7 @@ import type { LiveSession } from "#control";
 import type { EventBus, RunContext } from "#engine";
 import type { Permission, Rule } from "#governance";
 import { type ClientId, ReasonError } from "#protocol";
-import type { ModelChoice } from "#providers";
+import { type ModelChoice, takesImages } from "#providers";
 
 type RuleCommands = Pick<LiveSession, "rules" | "revokeRule" | "promoteRule">;
 
@@ -38,6 +38,10 @@ export function liveSession({
           throw error;
         }
       }),
+    takesImages() {
+      const [vendor = "", name = ""] = engine.model.split(/:(.*)/s);
+      return takesImages(vendor, name);
+    },
     async setModel(text) {
       await engine.setModel(await models.resolve(text));
     },

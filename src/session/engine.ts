@@ -16,7 +16,14 @@ import {
   type ToolSource,
   traceProvider,
 } from "#engine";
-import { createBudgets, createHookDispatcher, createSkillLimits, type Permission, type Rule } from "#governance";
+import {
+  createBudgets,
+  createHookDispatcher,
+  createSkillLimits,
+  type Permission,
+  type Rule,
+  type SkillLimits,
+} from "#governance";
 import type { SessionId, TurnId } from "#protocol";
 import { requestChain, toolChain } from "./chains.ts";
 import { createDelegating, type Delegating, type DelegatingParts } from "./delegates.ts";
@@ -71,12 +78,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     ...defined({ spent: earlier?.remains.spent }),
   });
   const permission = permissionOf(parts);
-  const limits = createSkillLimits({
-    bus,
-    root: world.ports.files.root,
-    skills: () => (runtime === undefined ? [] : skillsOf(runtime.live.current())),
-    inherited: birth?.inheritedLimits ?? [],
-  });
+  const limits = skillLimitsOf(parts);
   world.sandbox.recordTo(bus);
   world.servers.recordTo(bus);
   const delegating =
@@ -132,6 +134,15 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     if (birth === undefined) runtime?.endTurn(turn);
     budgets.tellLeft(turn);
   }
+}
+
+function skillLimitsOf({ core, world, place: { runtime }, birth }: SessionEngineParts): SkillLimits {
+  return createSkillLimits({
+    bus: core.bus,
+    root: world.ports.files.root,
+    skills: () => (runtime === undefined ? [] : skillsOf(runtime.live.current())),
+    inherited: birth?.inheritedLimits ?? [],
+  });
 }
 
 /** Servers whose tools are known are connected behind the first request: to load what that takes holds up everything else. */

@@ -32,6 +32,7 @@ export function plainLiveSession(engine: EngineSession, change: Partial<LiveSess
     begin: () => engine.begin(),
     release: async () => undefined,
     setPlanMode: async () => undefined,
+    takesImages: () => true,
     finish: async () => undefined,
     setContext: async () => undefined,
     rules: () => [],
