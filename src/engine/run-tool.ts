@@ -7,7 +7,7 @@ import { type CallResult, refusal, type ToolCall } from "./tool-chain.ts";
 
 /** The answer of a person to the question of a tool; undefined when nobody can be asked. */
 export type AskPerson = (
-  call: ToolCall,
+  call: Pick<ToolCall, "id" | "turn" | "signal">,
   question: string,
   options: readonly string[],
   details?: QuestionDetails,

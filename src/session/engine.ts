@@ -4,6 +4,7 @@ import { defined } from "#base";
 import type { BasePrompt } from "#context";
 import {
   type Approver,
+  type AskPerson,
   createSession,
   type EngineSession,
   type EventBus,
@@ -29,6 +30,7 @@ import { requestChain, toolChain } from "./chains.ts";
 import { createDelegating, type Delegating, type DelegatingParts } from "./delegates.ts";
 import type { SessionDependencies } from "./dependencies.ts";
 import { permissionOf, rulesOf } from "./policy.ts";
+import type { AskNow } from "./project.ts";
 import { askingOf, askPerson } from "./questions.ts";
 import type { SessionServers } from "./servers.ts";
 import { type AgentTree, type Birth, hiddenFrom, policiesOf } from "./tree.ts";
@@ -91,6 +93,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
           limitsInForce: limits.inForce,
           adopt: (open) => dependencies.adopt(id, open),
         });
+  const ask = askPerson({ bus, approver, asking: askingOf(birth), givenAnswers: earlier?.answers });
   const chained = { permission, budgets, hooks, limits };
   const engine = createSession(core, {
     ids,
@@ -99,7 +102,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     requestChain: requestChain(parts, chained),
     previewChain: () => requestChain(parts, { ...chained, hooks: undefined }),
     toolChain: toolChain(parts, chained),
-    ask: askPerson({ bus, approver, asking: askingOf(birth), givenAnswers: earlier?.answers }),
+    ask,
     toolSources: toolSources(parts, delegating),
     beforeTurn: readiness(bus, dependencies, world),
     settle: async () => delegating?.delegations.settle(),
@@ -117,7 +120,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
       earlier,
     }),
   });
-  runtime?.attach(bus, engine.nested);
+  runtime?.attach(bus, engine.nested, askingInSteps(parts, ask));
   return {
     engine,
     permission,
@@ -160,6 +163,15 @@ function beforeServers(provider: Provider, { begin }: Pick<SessionServers, "begi
         begin();
       }
     },
+  };
+}
+
+/** Before its first step a turn may not be in the log yet. */
+function askingInSteps({ core, dependencies: { ids } }: SessionEngineParts, ask: AskPerson): AskNow {
+  return (signal) => {
+    const { running } = core.state;
+    if (running?.steering.step === undefined) return undefined;
+    return (question, options) => ask({ turn: running.turn, id: ids.call(), signal }, question, options);
   };
 }
 

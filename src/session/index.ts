@@ -7,6 +7,7 @@ export type {
   SessionDependencies,
   Undo,
 } from "./dependencies.ts";
+export type { AskForAck } from "./live-project.ts";
 export { markdownEntry } from "./markdown-commands.ts";
 export { openSession } from "./open.ts";
 export { createProgramServers } from "./program-servers.ts";

@@ -39,8 +39,18 @@ export interface LiveProjectOptions {
   readonly askForAck?: AskForAck;
 }
 
-/** Asks a person about files that wait for an ack; resolves to whether one was given. Never rejects because of an answer. */
-export type AskForAck = (awaiting: readonly AwaitingFile[], signal: AbortSignal) => Promise<boolean>;
+/** A question in the conversation; undefined when nobody answers. */
+export type AskInline = (question: string, options: readonly string[]) => Promise<string | undefined>;
+
+/**
+ * Asks a person about files that wait for an ack; resolves to whether one was given, or to `later` when it needs `ask` and cannot ask
+ * now. Never rejects because of an answer.
+ */
+export type AskForAck = (
+  awaiting: readonly AwaitingFile[],
+  signal: AbortSignal,
+  ask: AskInline | undefined,
+) => Promise<boolean | "later">;
 
 export interface LiveProject {
   current(): Project;
@@ -56,7 +66,7 @@ export interface LiveProject {
   touch(path: string): void;
   readonly skillTriggers: SkillTriggers;
   /** Looks at the files again; told on the bus when something changed. A change that waits for an ack is asked about here. */
-  refresh(bus: Pick<EventBus, "publish">, signal: AbortSignal): Promise<void>;
+  refresh(bus: Pick<EventBus, "publish">, signal: AbortSignal, ask?: AskInline): Promise<void>;
 }
 
 /** All that follows from one version of the files. */
@@ -71,6 +81,7 @@ interface InForce {
 export function createLiveProject(options: LiveProjectOptions): LiveProject {
   const { loader, values, workspace, standing, platform, askForAck } = options;
   let inForce = build(options.project, options);
+  let unasked: readonly AwaitingFile[] | undefined;
   const skillTriggers = createSkillTriggers(() => skillsOf(inForce.project), workspace);
 
   function conditionOf(name: string): ConditionResult {
@@ -112,12 +123,17 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
       skillTriggers.touch(path);
     },
     skillTriggers,
-    async refresh(bus, signal) {
+    async refresh(bus, signal, ask) {
       const loaded = loader.refresh();
-      if (loaded === undefined) return;
-      await take(loaded, bus);
-      const { awaiting } = loaded;
-      if (awaiting === undefined || askForAck === undefined || !(await askForAck(awaiting, signal))) return;
+      if (loaded !== undefined) {
+        await take(loaded, bus);
+        unasked = loaded.awaiting;
+      }
+      if (unasked === undefined || askForAck === undefined) return;
+      const given = await askForAck(unasked, signal, ask);
+      if (given === "later") return;
+      unasked = undefined;
+      if (!given) return;
       const acked = loader.refresh();
       if (acked !== undefined) await take(acked, bus);
     },
