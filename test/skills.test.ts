@@ -192,3 +192,22 @@ describe("harness skills", () => {
     });
   });
 });
+
+test("an input for a skill begins as /skills:NAME would, raises it, and is refused for one that is not there", async () => {
+  const rig = await createProjectRig({ ".harness/skills/one/SKILL.md": skill("one") }, [says("a"), says("b")]);
+  const content = [{ type: "text" as const, text: "the shop" }];
+  const { done } = await rig.submit({ kind: "SendInput", content, skill: "one" });
+  await done;
+  const [started] = rig.of("TurnStarted");
+  expect(started?.content).toEqual([
+    { type: "text", text: "Read the skill one with the tool skill, and follow it." },
+    { type: "text", text: "the shop" },
+  ]);
+  expect(JSON.stringify(rig.vendor.requests[0]?.body)).toContain("[matches this session]");
+  for (const name of ["two", "reload"]) {
+    const refused = rig.submit({ kind: "SendInput", content, skill: name });
+    await expect(refused).rejects.toMatchObject({ message: expect.stringContaining(`there is no skill '${name}'`) });
+  }
+  await rig.submit({ kind: "QueueInput", content, skill: "one" });
+  await expect.poll(() => rig.of("TurnStarted").length).toBe(2);
+});

@@ -76,6 +76,13 @@ export const optionalKinds = {
     from: "project",
     guards: false,
   },
+  aliases: {
+    name: "list of aliases",
+    power: "short forms that run its skills, commands and agents when somebody types them",
+    patterns: () => [".harness/aliases.toml"],
+    from: "project",
+    guards: false,
+  },
   hooks: {
     name: "shell hooks",
     power: "commands that run on events of the session, in the sandbox",

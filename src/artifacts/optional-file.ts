@@ -9,6 +9,7 @@ export interface OptionalContents {
   readonly mcp: McpServersContent;
   readonly skill: SkillContent;
   readonly command: CommandContent;
+  readonly aliases: AliasesContent;
   readonly hooks: HooksContent;
   readonly hookScript: Readonly<Record<never, never>>;
 }
@@ -43,6 +44,12 @@ export interface CommandContent {
   readonly body: string;
   /** For whoever runs it: what the file asks for and does not get. */
   readonly notices: readonly string[];
+}
+
+/** `.harness/aliases.toml`. */
+export interface AliasesContent {
+  /** By name, what each stands for in the end. */
+  readonly targets: Readonly<Record<string, string>>;
 }
 
 /** A file that somebody allowed, in its allowed version. */

@@ -1,4 +1,5 @@
 /** The text of an optional file → what it holds, by kind. No reader throws; one that reports an error leaves the file out. */
+import { readProjectAliases } from "./aliases.ts";
 import { readProjectCommand } from "./command-file.ts";
 import { BYTES_PER_TOKEN, MAX_CONTEXT_FILE_TOKENS } from "./context-sources.ts";
 import type { OptionalKind } from "./file-kinds.ts";
@@ -20,6 +21,7 @@ export const optionalReaders: {
   mcp: readMcpJson,
   skill: readSkill,
   command: readProjectCommand,
+  aliases: readProjectAliases,
   hooks: readHooksFile,
   hookScript: () => ({}),
 };

@@ -44,6 +44,22 @@ function refuseImages({ live }: SharedSession, content: InputContent): void {
   throw new ReasonError("ImagesUnsupported", { model: live.engine.model });
 }
 
+/** The input for a skill: what `/skills:NAME` would send stands before it. Throws InvalidCommand for a skill that is not there. */
+async function withSkill(
+  { id: client, identityClass, allow = () => undefined }: Client,
+  { live }: SharedSession,
+  content: InputContent,
+  name: string | undefined,
+): Promise<InputContent> {
+  if (name === undefined) return content;
+  const caller = { session: live.engine.id, client, identityClass, allow };
+  const row = { namespace: "skills", name };
+  const isSkill = live.slash.rows().some((one) => one.namespace === "skills" && one.name === name);
+  const { input } = isSkill ? await live.slash.run(row, {}, caller) : {};
+  if (input === undefined) throw new ReasonError("InvalidCommand", { detail: `there is no skill '${name}' here` });
+  return [{ type: "text", text: input }, ...content];
+}
+
 /** What a failed write says may name paths and programs of the user: it passes the redactor as every event does. */
 function lostPayload({ engine }: SharedSession["live"], turn: TurnId, failure: ReasonError): EventPayload<"TurnLost"> {
   const payload = ({ reason, message }: ReasonError) => ({ turn, reason, message });
@@ -127,21 +143,23 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       await desk.end(session);
       return {};
     },
-    async SendInput(client, { session, content }) {
+    async SendInput(client, { session, content, skill }) {
       refuseBlank(content);
       refuseImages(find(session), content);
-      return begin(session, ({ send }) => send(client.id, content));
+      const whole = await withSkill(client, forInput(session), content, skill);
+      return begin(session, ({ send }) => send(client.id, whole));
     },
     async RunShellCommand(client, { session, command }) {
       const detail = "the command is blank; type it behind the exclamation mark: !npm test";
       if (command.trim() === "") throw new ReasonError("InvalidCommand", { detail });
       return begin(session, ({ runCommand }) => runCommand(client.id, command));
     },
-    async QueueInput(client, { session, content }) {
+    async QueueInput(client, { session, content, skill }) {
       refuseBlank(content);
       const target = forInput(session);
       refuseImages(target, content);
-      await target.live.engine.queue(client.id, content, client.token);
+      const whole = await withSkill(client, target, content, skill);
+      await target.live.engine.queue(client.id, whole, client.token);
       return {};
     },
     async SteerTurn(client, command) {

@@ -71,7 +71,10 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     },
     aliases: options.userWords?.aliases ?? new Map(),
   };
-  const anyAlias = aliasSource(slash.aliases, () => anySession);
+  const anyAlias = aliasSource(
+    () => slash.aliases,
+    () => anySession,
+  );
   const anySession = createSlashRegistry([...slash.sources, anyAlias], slash.builtIns);
   const dependencies: SessionDependencies = {
     slash,

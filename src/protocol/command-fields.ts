@@ -20,6 +20,12 @@ export const shellCommand = z
   .min(1)
   .max(MAX_SHELL_COMMAND_CHARS)
   .describe("For Bash, as a person typed it behind the `!`.");
+export const skill = z
+  .string()
+  .min(1)
+  .max(64)
+  .optional()
+  .describe("A skill of the session that the input is for, as with /skills:NAME.");
 export const rule = z.string().min(1).max(1000);
 
 /** The four answers to a permission request. */

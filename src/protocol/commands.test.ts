@@ -46,8 +46,8 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
     wrong: { resolution: { resolution: "maybe" }, call_id: { call_id: ULID } },
   },
   QueueInput: {
-    body: { session, content: [{ type: "text", text: "hi" }] },
-    wrong: { content: { content: [] }, session: { session: 1 } },
+    body: { session, content: [{ type: "text", text: "hi" }], skill: "review" },
+    wrong: { content: { content: [] }, session: { session: 1 }, skill: { skill: "" } },
   },
   SteerTurn: {
     body: { session, content: [{ type: "text", text: "hi" }] },

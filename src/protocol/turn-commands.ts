@@ -4,7 +4,7 @@ import { row } from "./command-row.ts";
 export const turnCommands = {
   SendInput: row({
     text: "Starts a turn. Refused with TurnInProgress while one is running.",
-    params: ({ session, content }) => ({ session, content }),
+    params: ({ session, content, skill }) => ({ session, content, skill }),
     reply: ({ turnId }) => ({ turn: turnId.describe("The turn that it started.") }),
     scope: "session",
     route: "POST /v1/sessions/{id}/input",
@@ -15,7 +15,7 @@ export const turnCommands = {
     text:
       "Queues an input in the log until the running turn has ended, then starts one turn with it, also after a restart. " +
       "If no turn runs, it starts at once.",
-    params: ({ session, content }) => ({ session, content }),
+    params: ({ session, content, skill }) => ({ session, content, skill }),
     scope: "session",
     feature: "queue_input",
     route: "POST /v1/sessions/{id}/input",

@@ -8,6 +8,7 @@ import {
   createSession,
   type EngineSession,
   type EventBus,
+  type HiddenTools,
   type HookDispatcher,
   type Provider,
   type Reopened,
@@ -83,16 +84,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
   const limits = skillLimitsOf(parts);
   world.sandbox.recordTo(bus);
   world.servers.recordTo(bus);
-  const delegating =
-    runtime === undefined || hidden === undefined
-      ? undefined
-      : createDelegating({
-          ...parts,
-          runtime,
-          hidden,
-          limitsInForce: limits.inForce,
-          adopt: (open) => dependencies.adopt(id, open),
-        });
+  const delegating = delegatingOf(parts, hidden, limits);
   const ask = askPerson({ bus, approver, asking: askingOf(birth), givenAnswers: earlier?.answers });
   const chained = { permission, budgets, hooks, limits };
   const engine = createSession(core, {
@@ -137,6 +129,23 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     if (birth === undefined) runtime?.endTurn(turn);
     budgets.tellLeft(turn);
   }
+}
+
+function delegatingOf(
+  parts: SessionEngineParts,
+  hidden: HiddenTools | undefined,
+  { inForce: limitsInForce }: SkillLimits,
+): Delegating | undefined {
+  const { runtime } = parts.place;
+  if (runtime === undefined || hidden === undefined) return undefined;
+  const { core, dependencies } = parts;
+  return createDelegating({
+    ...parts,
+    runtime,
+    hidden,
+    limitsInForce,
+    adopt: (open) => dependencies.adopt(core.id, open),
+  });
 }
 
 function skillLimitsOf({ core, world, place: { runtime }, birth }: SessionEngineParts): SkillLimits {

@@ -176,7 +176,7 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
 
 /** Of the files that slash commands come from. */
 function wordVersions(project: Project): string {
-  const files = [...optionalFiles(project, "skill"), ...optionalFiles(project, "command")];
+  const files = (["skill", "command", "aliases"] as const).flatMap((kind) => optionalFiles(project, kind));
   return JSON.stringify(files.map(({ file, hash }) => [file, hash]));
 }
 

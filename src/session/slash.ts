@@ -1,4 +1,5 @@
 /** The slash commands of one session: those of the program, then one source for each kind of thing that a session can have. */
+import { optionalFiles } from "#artifacts";
 import { visibleLine } from "#base";
 import type { LiveSession } from "#control";
 import { aliasSource, createSlashRegistry, type SlashEntry, type SlashRegistry, type SlashSource } from "#engine";
@@ -21,7 +22,9 @@ export interface SessionSlashParts {
 export function sessionSlash({ dependencies, servers, rules, runtime }: SessionSlashParts): SlashRegistry {
   const { slash, settings } = dependencies;
   const mcp = serverCommands(settings.mcpServers, servers);
-  const aliases = aliasSource(slash.aliases, () => registry);
+  // An alias of the user hides one of the project.
+  const targets = () => new Map([...projectAliases(runtime), ...slash.aliases]);
+  const aliases = aliasSource(targets, () => registry);
   const sources: readonly SlashSource[] = [
     ...slash.sources,
     skillCommands(runtime),
@@ -38,6 +41,12 @@ export function sessionSlash({ dependencies, servers, rules, runtime }: SessionS
     permissions: listRules,
   });
   return registry;
+}
+
+/** Only those of a file that somebody allowed. */
+function projectAliases(runtime: ProjectRuntime | undefined): readonly (readonly [string, string])[] {
+  const files = runtime === undefined ? [] : optionalFiles(runtime.live.current(), "aliases");
+  return files.flatMap(({ content }) => Object.entries(content.targets));
 }
 
 function rulesText(rules: ReturnType<LiveSession["rules"]>): string {
