@@ -52,6 +52,13 @@ const INVALID: readonly (readonly [name: string, text: string, code: string])[] 
   ["a-list", "---\n- name\n---\n", "not-a-map"],
   ["bomb", `---\na: &a [x,x,x]\nb: &b [*a,*a]\nname: bomb\ndescription: *b\n---\n`, ""],
   ["huge", skill("huge", "", "x".repeat(10_000_000)), "too-large"],
+  ["deep", skill("deep", `metadata: { k: ${"[".repeat(5_000)}${"]".repeat(5_000)} }\n`), ""],
+  [
+    "laughs",
+    `---\n${[..."abcdefghi"].map((one, at) => `${one}: &${one} [${at === 0 ? "x" : `${`*${"abcdefghi"[at - 1]},`.repeat(9)}`}]`).join("\n")}\nname: laughs\ndescription: x\n---\n`,
+    "too-many-values",
+  ],
+  ["control", '---\nname: control\ndescription: "a\\x1b[2Jb"\nallowed-tools: 7\n---\n', ""],
   ["huge-head", skill("huge-head", `metadata: { k: ${"x".repeat(40_000)} }\n`), "too-large"],
   ["not-text", "---\nname: not-text\ndescription: a\0b\n---\n", "not-text"],
 ];
