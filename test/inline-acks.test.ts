@@ -61,6 +61,7 @@ test("whoever is attached sees the whole text, and an allowed file is in the pro
   expect(question).toContain("The context file pkg/AGENTS.md is new.");
   expect(question).toContain("NESTED RULES");
   expect(options).toEqual(["allow", "leave out"]);
+  expect(rig.of("QuestionAsked")).toMatchObject([{ file: "pkg/AGENTS.md" }]);
   expect(rig.prompts()).toEqual([false, true]);
   expect(rig.entries()).toMatchObject([{ path: "AGENTS.md" }, { path: "pkg/AGENTS.md", by: "ada" }]);
   await rig.send();

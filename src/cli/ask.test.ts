@@ -219,4 +219,6 @@ test("what the model asks stands behind the prefix, its options behind their num
   const { shown, sent } = await asked([{ kind: "QuestionAsked", session: "s", payload }], ["1"]);
   expect(shown).toBe("The model asks:\n  │ Which?\n  │   [o] allow once⟨U+200B⟩\n  1. a⏎b\n  2. c\n  > 1\n");
   expect(sent).toMatchObject([{ kind: "AnswerQuestion", answer: "a\nb" }]);
+  const ours = { kind: "QuestionAsked", session: "s", payload: { ...payload, file: "pkg/AGENTS.md" } };
+  expect((await asked([ours], ["1"])).shown).toContain("Harness asks:\n");
 });

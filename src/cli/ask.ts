@@ -1,7 +1,7 @@
 /** Answers permission requests and questions in the terminal, one at a time, through the protocol. */
 
 import { paint } from "#base";
-import type { CallId, Command, CommandOf, Event, EventOf } from "#protocol";
+import type { CallId, Command, CommandOf, Event, EventOf, EventPayload } from "#protocol";
 import { foreignRows, lineRows, showPaged } from "./foreign-rows.ts";
 import { fillForm } from "./form-answer.ts";
 import type { Outward } from "./outward.ts";
@@ -64,8 +64,7 @@ export function createAsker({ terminal, outward, renderer, client }: AskerParts)
     { session, payload }: EventOf<"QuestionAsked">,
     settled: AbortSignal,
   ): Promise<void> {
-    const asker = payload.server === undefined ? "The model" : `The MCP server ${payload.server}`;
-    const head = textsOf(lineRows(screen, "", `${whoAsks(payload.delegate)}${asker} asks:`));
+    const head = textsOf(lineRows(screen, "", `${whoAsks(payload.delegate)}${askerOf(payload)} asks:`));
     const rows = [...head.map((row) => paint(screen, "bold", row)), ...textsOf(foreignRows(screen, payload.question))];
     screen.show(`${rows.join("\n")}\n`);
     const { call_id } = payload;
@@ -174,4 +173,9 @@ async function readDecision(
       before = `${textsOf(lineRows(screen, "  ", dropped)).join("\n")}\n`;
     } else before = form.hint;
   }
+}
+
+function askerOf({ server, file }: EventPayload<"QuestionAsked">): string {
+  if (file !== undefined) return "Harness";
+  return server === undefined ? "The model" : `The MCP server ${server}`;
 }

@@ -36,7 +36,8 @@ export interface ToolContext {
 }
 
 /** What a question may have besides its text. */
-export interface QuestionDetails extends Readonly<Pick<EventPayload<"QuestionAsked">, "server" | "form" | "url">> {
+export interface QuestionDetails
+  extends Readonly<Pick<EventPayload<"QuestionAsked">, "server" | "file" | "form" | "url">> {
   /** Withdraws the question before the call has ended. */
   readonly signal?: AbortSignal;
 }

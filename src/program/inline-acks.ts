@@ -24,7 +24,7 @@ export function askInline(trust: Pick<ProjectTrust, "look" | "ack" | "deny">): A
       const name = visibleLine(file.file);
       const what = file.change === "new" ? "is new" : "has changed";
       const question = `The context file ${name} ${what}. May its text be part of the prompt? Your answer holds until the file changes.\n\n${shown.text}`;
-      const answer = await ask(question, [ALLOW, LEAVE_OUT]);
+      const answer = await ask(file.file, question, [ALLOW, LEAVE_OUT]);
       if (answer === ALLOW) trust.ack([shown], "individual");
       else if (answer === LEAVE_OUT) trust.deny([shown]);
       else continue;

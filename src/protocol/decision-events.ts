@@ -100,6 +100,7 @@ export const decisionEvents = {
     options: z.array(z.string()).optional(),
     delegate: delegate.optional().describe("The agent that asks, if it is not the root agent."),
     server: z.string().optional().describe("The MCP server that asks during the call. Absent: the model asks."),
+    file: z.string().optional().describe("The context file that Harness itself asks about, instead of the model."),
     form: z
       .array(formField)
       .optional()

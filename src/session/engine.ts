@@ -180,7 +180,9 @@ function askingInSteps({ core, dependencies: { ids } }: SessionEngineParts, ask:
   return (signal) => {
     const { running } = core.state;
     if (running?.steering.step === undefined) return undefined;
-    return (question, options) => ask({ turn: running.turn, id: ids.call(), signal }, question, options);
+    return (file, question, options) => {
+      return ask({ turn: running.turn, id: ids.call(), signal }, question, options, { file });
+    };
   };
 }
 

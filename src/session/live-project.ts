@@ -39,8 +39,8 @@ export interface LiveProjectOptions {
   readonly askForAck?: AskForAck;
 }
 
-/** A question in the conversation; undefined when nobody answers. */
-export type AskInline = (question: string, options: readonly string[]) => Promise<string | undefined>;
+/** A question about a file in the conversation; undefined when nobody answers. */
+export type AskInline = (file: string, question: string, options: readonly string[]) => Promise<string | undefined>;
 
 /**
  * Asks a person about files that wait for an ack; resolves to whether one was given, or to `later` when it needs `ask` and cannot ask
