@@ -152,7 +152,7 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
     async RunShellCommand(client, { session, command }) {
       const detail = "the command is blank; type it behind the exclamation mark: !npm test";
       if (command.trim() === "") throw new ReasonError("InvalidCommand", { detail });
-      return begin(session, ({ runCommand }) => runCommand(client.id, command));
+      return begin(session, ({ send }) => send(client.id, [{ type: "text", text: `!${command}` }], command));
     },
     async QueueInput(client, { session, content, skill }) {
       refuseBlank(content);
@@ -228,6 +228,7 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       const { slash } = find(session).live;
       return { result: await slash.run({ namespace, name }, args, { session, client: id, identityClass, allow }) };
     },
+    CompleteInput: async (_client, { session, text }) => ({ result: await find(session).live.completeInput(text) }),
     async CustomCommand(client, command) {
       find(command.session);
       const handler = desk.customHandlers.get(command.namespace);

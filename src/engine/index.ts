@@ -30,6 +30,8 @@ export {
   type HookVerdict,
 } from "./hook.ts";
 export { type CheckToken, createInputQueue, type InputQueue, type InputToken } from "./input-queue.ts";
+export { promptInput } from "./mentions.ts";
+export { createModelQuestions, type ModelQuestions } from "./model-questions.ts";
 export { note } from "./note.ts";
 export { changedPayload, eitherName, type PayloadChanges } from "./payload-changes.ts";
 export type {

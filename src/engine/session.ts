@@ -37,6 +37,7 @@ import type { ToolMiddleware } from "./tool-chain.ts";
 import { runTurn, type TurnInput } from "./turn.ts";
 import type { CancelCause } from "./turn-ending.ts";
 import { askAboutInput, publishContext } from "./turn-hooks.ts";
+import type { ModelUse } from "./turn-tally.ts";
 
 export interface SessionParts {
   readonly ids: IdMint;
@@ -50,6 +51,8 @@ export interface SessionParts {
   /** Puts the question of a tool to a person. Default: nobody is there. */
   readonly ask?: AskPerson;
   readonly toolSources: readonly ToolSource[];
+  /** Whether the workspace has a file of this name. Default: it has none. */
+  readonly isFile?: (path: string) => Promise<boolean>;
   /** Tools that are there and must not be called; the model does not see them. Asked at every step. */
   readonly hidden?: HiddenTools;
   readonly toolSettings: ToolSettings;
@@ -68,6 +71,8 @@ export interface SessionParts {
   readonly settle?: () => Promise<void>;
   /** Before the end of each turn: publishes what was counted. Must not throw. */
   readonly beforeEnd?: (turn: TurnId) => void;
+  /** What tools have had the model answer since it was asked last; added to the turn that runs. */
+  readonly takeUsed?: () => readonly ModelUse[];
   /** Asked before an input begins that came with a token and had to wait. Absent: none of those begins. */
   readonly checkToken?: CheckToken;
   /** Where an earlier run left the session; absent for a new one. */
@@ -85,10 +90,8 @@ export interface EngineSession {
   readonly model: string;
   /** Inputs that wait for their turn. */
   readonly queued: number;
-  /** Starts a turn and takes the session at once; throws TurnInProgress while another turn has it. */
-  send(originator: ClientId, content: readonly InputBlock[]): StartedTurn;
-  /** As `send`, for a turn that runs a person's own command and asks no model. */
-  runCommand(originator: ClientId, command: string): StartedTurn;
+  /** Starts a turn, with a person's own `command` one without a model; throws TurnInProgress while another has the session. */
+  send(originator: ClientId, content: readonly InputBlock[], command?: string): StartedTurn;
   /**
    * Keeps an input in the log and starts a turn with it as soon as none runs. Resolves when it is kept; rejects with QueueFull. One
    * whose `token` does not hold by then is refused in the log instead.
@@ -178,7 +181,8 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
   const checkStop = parts.checkStop && inner.checking(parts.checkStop);
   const { nested } = inner;
   const runOwnCommand = createOwnCommands({ session: id, bus, ids, ofPerson: inner.ofPerson });
-  const expandMentions = depth === 0 ? createMentions({ session: id, bus, ids, nested }) : undefined;
+  const expandMentions =
+    depth === 0 ? createMentions({ session: id, bus, ids, nested, isFile: parts.isFile ?? noFile }) : undefined;
   const toolHandler = compose(parts.toolChain, createRunTool({ nested, ask: parts.ask ?? nobodyThere }));
   const queued = (): readonly number[] => inputs.waiting().map((waiting) => waiting.id);
   const recovery = createRecovery({
@@ -191,17 +195,6 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
     depth,
     queued,
   });
-
-  function refuseStart(): void {
-    if (state.running !== undefined) {
-      const { originator: other, startedAt } = state.running;
-      throw new ReasonError("TurnInProgress", { originator: other, ts: startedAt });
-    }
-    const [orphan] = recovery.orphans;
-    if (orphan !== undefined) {
-      throw new ReasonError("OrphanUnresolved", { tool: orphan.name, call_id: orphan.callId });
-    }
-  }
 
   function start(
     originator: ClientId,
@@ -273,6 +266,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
             checkStop,
             settle: parts.settle,
             beforeEnd: parts.beforeEnd,
+            takeUsed: parts.takeUsed,
           }),
           model: modelNow,
           useModel: (next) => {
@@ -309,13 +303,16 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
     get queued() {
       return queue.waiting;
     },
-    send(originator, content) {
-      refuseStart();
-      return start(originator, content);
-    },
-    runCommand(originator, command) {
-      refuseStart();
-      return start(originator, [{ type: "text", text: `!${command}` }], { command });
+    send(originator, content, command) {
+      if (state.running !== undefined) {
+        const { originator: other, startedAt } = state.running;
+        throw new ReasonError("TurnInProgress", { originator: other, ts: startedAt });
+      }
+      const [orphan] = recovery.orphans;
+      if (orphan !== undefined) {
+        throw new ReasonError("OrphanUnresolved", { tool: orphan.name, call_id: orphan.callId });
+      }
+      return start(originator, content, defined({ command }));
     },
     queue: queue.add,
     async steer(by, content) {
@@ -332,7 +329,13 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
       if (step === undefined || abort.signal.aborted) throw refuse();
       steering.tell();
       await bus.publish("TurnSteered", { turn, step, content: [...asked.content], by });
-      await expandMentions?.({ turn, step, originator: by, content: asked.content, signal: abort.signal });
+      const named = { turn, step, originator: by, content: asked.content, signal: abort.signal };
+      const missing = await expandMentions?.(named);
+      // The turn was not begun with it, and goes on.
+      if (missing?.reason !== undefined) {
+        const { reason, message = "" } = missing;
+        await bus.publish("Error", { turn, reason, message, terminal: false });
+      }
       await publishContext(bus, asked.context, turn);
     },
     holdQueue: queue.hold,
@@ -378,6 +381,10 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
       await store.update(id, { model: next });
     },
   };
+}
+
+async function noFile(): Promise<boolean> {
+  return false;
 }
 
 async function nobodyThere(): Promise<undefined> {

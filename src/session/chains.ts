@@ -5,6 +5,7 @@ import { createToolRetries } from "#delegation";
 import {
   type EventBus,
   type HookDispatcher,
+  type ModelQuestions,
   note,
   type RequestMiddleware,
   type ToolCall,
@@ -35,6 +36,7 @@ import { delegatePrompt, sharedUndo } from "./tree.ts";
 export interface ChainParts {
   readonly permission: Permission;
   readonly budgets: Budgets;
+  readonly askModel: ModelQuestions["ask"];
   readonly hooks: HookDispatcher | undefined;
   readonly limits: SkillLimits;
 }
@@ -61,7 +63,7 @@ export function requestChain(parts: SessionEngineParts, { budgets, hooks, limits
 /** Behind the last one the tool runs. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
 export function toolChain(
   parts: SessionEngineParts,
-  { permission, budgets, hooks, limits }: ChainParts,
+  { permission, budgets, hooks, limits, askModel }: ChainParts,
 ): ToolMiddleware[] {
   const { core, dependencies, birth, place, depth } = parts;
   const { bus, clock } = core;
@@ -93,7 +95,10 @@ export function toolChain(
     createLedger({ bus, clock, policyVersion: version }),
     ...(place.undo === undefined ? [] : [sharedUndo(place.undo, place.root, birth?.spec.callId)]),
     createTimeLimit(clock),
-    createGate({ ports, clock, policyVersion: version, judgeEffect, isJudgedWhole, onNetwork: networkRecord(bus) }),
+    createGate({
+      ...{ ports, clock, policyVersion: version, judgeEffect, isJudgedWhole, askModel },
+      onNetwork: networkRecord(bus),
+    }),
   ];
 }
 

@@ -18,7 +18,7 @@ export function liveSession({
   readonly models: ModelChoice;
   readonly plan: { active: boolean };
   readonly context: RunContext;
-}): Omit<LiveSession, "slash" | "begin" | "release" | "finish" | "restore" | keyof RuleCommands> {
+}): Omit<LiveSession, "slash" | "completeInput" | "begin" | "release" | "finish" | "restore" | keyof RuleCommands> {
   const inOrder = createSerial();
   return {
     engine,

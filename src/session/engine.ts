@@ -1,10 +1,11 @@
 /** The engine of one session, put together around its core: its chains, its budgets, and how it delegates. */
 import { rootTools, skillsOf, tighterBudgets } from "#artifacts";
-import { defined } from "#base";
+import { defined, EffectError, type FilePort } from "#base";
 import type { BasePrompt } from "#context";
 import {
   type Approver,
   type AskPerson,
+  createModelQuestions,
   createSession,
   type EngineSession,
   type EventBus,
@@ -19,6 +20,7 @@ import {
   traceProvider,
 } from "#engine";
 import {
+  type Budgets,
   createBudgets,
   createHookDispatcher,
   createSkillLimits,
@@ -66,36 +68,31 @@ export interface SessionEngine {
 
 export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
   const { core, depth, dependencies, approver, birth, world, place, earlier } = parts;
-  const { id, bus, clock } = core;
-  const { settings, ids, store, models, extensions } = dependencies;
+  const { id, bus } = core;
+  const { settings, ids, store, extensions } = dependencies;
   const { runtime, labels } = place;
   const own = birth && runtime?.forDelegate(id, world.ports, [...birth.spec.hooks, ...birth.inheritedHooks]);
   const hooks = own?.hooks ?? runtime?.hooks ?? pluginHooks(parts);
   const hidden = runtime && hiddenFrom(runtime, policiesOf(birth));
-  const budgets = createBudgets({
-    bus,
-    clock,
-    limits: () => tighterBudgets(settings.budgets, runtime?.live.current().config.budgets ?? {}),
-    tree: place.budget,
-    onTreeUsedUp: () => place.tree.stopAll({ reason: "budget" }),
-    ...defined({ spent: earlier?.remains.spent }),
-  });
+  const budgets = budgetsOf(parts);
   const permission = permissionOf(parts);
   const limits = skillLimitsOf(parts);
   world.sandbox.recordTo(bus);
   world.servers.recordTo(bus);
   const delegating = delegatingOf(parts, hidden, limits);
   const ask = askPerson({ bus, approver, asking: askingOf(birth), givenAnswers: earlier?.answers });
-  const chained = { permission, budgets, hooks, limits };
+  const { askModel, ...model } = modelOf(parts, budgets);
+  const chained = { permission, budgets, hooks, limits, askModel };
   const engine = createSession(core, {
     ids,
     store,
-    provider: beforeServers(traced(world.tape.provider(models.provider), id, dependencies.traceCall), world.servers),
+    ...model,
     requestChain: requestChain(parts, chained),
     previewChain: () => requestChain(parts, { ...chained, hooks: undefined }),
     toolChain: toolChain(parts, chained),
     ask,
     toolSources: toolSources(parts, delegating),
+    isFile: (path) => isFile(world.ports.files, path),
     beforeTurn: readiness(bus, dependencies, world),
     settle: async () => delegating?.delegations.settle(),
     toolSettings: settings.tools,
@@ -157,6 +154,29 @@ function skillLimitsOf({ core, world, place: { runtime }, birth }: SessionEngine
   });
 }
 
+function budgetsOf({ core, dependencies, place, earlier }: SessionEngineParts): Budgets {
+  const { bus, clock } = core;
+  const { runtime, tree, budget } = place;
+  return createBudgets({
+    bus,
+    clock,
+    limits: () => tighterBudgets(dependencies.settings.budgets, runtime?.live.current().config.budgets ?? {}),
+    tree: budget,
+    onTreeUsedUp: () => tree.stopAll({ reason: "budget" }),
+    ...defined({ spent: earlier?.remains.spent }),
+  });
+}
+
+/** The model of the session: for its turns, and for what tools ask it beside them. */
+function modelOf({ core, dependencies, world }: SessionEngineParts, { request: budgets }: Budgets) {
+  const { id, bus, redaction, state } = core;
+  const { models, traceCall } = dependencies;
+  const provider = beforeServers(traced(world.tape.provider(models.provider), id, traceCall), world.servers);
+  const model = (): string => state.turnModel ?? state.model;
+  const { ask, takeUsed } = createModelQuestions({ bus, redaction, provider, budgets, model });
+  return { provider, takeUsed, askModel: ask };
+}
+
 /** Servers whose tools are known are connected behind the first request: to load what that takes holds up everything else. */
 function beforeServers(provider: Provider, { begin }: Pick<SessionServers, "begin">): Provider {
   return {
@@ -184,6 +204,16 @@ function askingInSteps({ core, dependencies: { ids } }: SessionEngineParts, ask:
       return ask({ turn: running.turn, id: ids.call(), signal }, question, options, { file });
     };
   };
+}
+
+/** A name that cannot be one of a file is none. */
+async function isFile(files: FilePort, path: string): Promise<boolean> {
+  try {
+    return (await files.stat(path))?.kind === "file";
+  } catch (error) {
+    if (error instanceof EffectError) return false;
+    throw error;
+  }
 }
 
 /** Where there is no project. */

@@ -27,6 +27,7 @@ import { refusedWorkspace } from "#world";
 import { liveSession, ruleCommands } from "./commands.ts";
 import { type OpenedProject, type SessionDependencies, withSettings } from "./dependencies.ts";
 import { createSessionEngine, type SessionEngine } from "./engine.ts";
+import { createInputCompletion } from "./input-completion.ts";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project.ts";
 import type { SessionServers } from "./servers.ts";
 import { type HookedSession, openShellHooks, type ShellHooks } from "./shell-hooks.ts";
@@ -63,6 +64,8 @@ export async function openSession(
   const taken = await takeLog(found, command, birth, onTaken);
   if (birth === undefined) dependencies.programServers.open.add(world.servers);
   try {
+    // Prompts of servers can be typed before the first turn.
+    if (birth === undefined) await world.servers.load();
     return await assemble();
   } catch (error) {
     dependencies.programServers.open.delete(world.servers);
@@ -109,10 +112,14 @@ export async function openSession(
     });
     const { engine, permission, rules } = made;
     const ruled = ruleCommands(engine.bus, permission, rules, dependencies.keepRule);
+    const { servers } = place;
+    const slash = sessionSlash({ dependencies, servers, rules: ruled.rules, runtime: place.runtime });
+    const completion = createInputCompletion({ slash, servers, redaction: core.redaction });
     return {
       ...liveSession({ engine, models, plan: place.plan, context }),
       ...ruled,
-      slash: sessionSlash({ dependencies, servers: place.servers, rules: ruled.rules, runtime: place.runtime }),
+      slash,
+      completeInput: (text) => completion(text, new AbortController().signal),
       ...lifeOf({ depth, dependencies, birth, world, place, session: made, ...taken }),
     };
   }
