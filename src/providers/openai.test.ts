@@ -78,7 +78,7 @@ describe("requests", () => {
       function: { name, arguments: args },
     });
     expect(lastBody()).toEqual({
-      model: "glm-5.3",
+      model: "glm-5.3v",
       max_tokens: 500,
       temperature: 0.5,
       stream: true,
