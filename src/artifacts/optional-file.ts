@@ -10,6 +10,7 @@ export interface OptionalContents {
   readonly skill: SkillContent;
   readonly command: CommandContent;
   readonly aliases: AliasesContent;
+  readonly profile: ProfileContent;
   readonly hooks: HooksContent;
   readonly hookScript: Readonly<Record<never, never>>;
 }
@@ -50,6 +51,12 @@ export interface CommandContent {
 export interface AliasesContent {
   /** By name, what each stands for in the end. */
   readonly targets: Readonly<Record<string, string>>;
+}
+
+/** A profile of the project. It says something only in a session that has it, so it is parsed there. */
+export interface ProfileContent {
+  readonly name: string;
+  readonly text: string;
 }
 
 /** A file that somebody allowed, in its allowed version. */

@@ -6,6 +6,7 @@ import type { OptionalKind } from "./file-kinds.ts";
 import { readHooksFile } from "./hook-files.ts";
 import { readMcpJson } from "./mcp-json.ts";
 import type { InstructionsContent, OptionalContents } from "./optional-file.ts";
+import { readProjectProfile } from "./project-profile.ts";
 import { type Reader, warning } from "./schema.ts";
 import { readSkill } from "./skill-table.ts";
 
@@ -22,6 +23,7 @@ export const optionalReaders: {
   skill: readSkill,
   command: readProjectCommand,
   aliases: readProjectAliases,
+  profile: readProjectProfile,
   hooks: readHooksFile,
   hookScript: () => ({}),
 };

@@ -1,8 +1,17 @@
 /** What control needs of a session that is open: its engine, and what the composition root can do with it. */
 import type { EngineSession, SlashRegistry } from "#engine";
-import type { ClientId, CommandOf, ReplyOf } from "#protocol";
+import type { ClientId, CommandOf, Label, ReplyOf, SessionId } from "#protocol";
 
 export type RestoreCommand = CommandOf<"UndoTurn"> | CommandOf<"UndoCall"> | CommandOf<"Redo">;
+
+/** What a new session knows of the one that it continues. */
+export interface ImportedTurns {
+  readonly from: SessionId;
+  /** Empty: nothing. */
+  readonly summary: string;
+  readonly labels: readonly Label[];
+  readonly planMode: boolean;
+}
 
 export interface LiveSession {
   readonly engine: EngineSession;

@@ -2,25 +2,44 @@
 import { optionalFiles } from "#artifacts";
 import { visibleLine } from "#base";
 import type { LiveSession } from "#control";
-import { aliasSource, createSlashRegistry, type SlashEntry, type SlashRegistry, type SlashSource } from "#engine";
+import {
+  aliasSource,
+  createSlashRegistry,
+  type SlashEntry,
+  type SlashRegistry,
+  type SlashSource,
+  type Tool,
+} from "#engine";
 import { agentCommands } from "./agent-commands.ts";
 import type { SessionDependencies } from "./dependencies.ts";
 import { projectCommands } from "./markdown-commands.ts";
+import { profileCommands, profileText } from "./profile-commands.ts";
 import type { ProjectRuntime } from "./project.ts";
 import { serverCommands } from "./server-commands.ts";
 import type { SessionServers } from "./servers.ts";
 import { skillCommands } from "./skill-commands.ts";
 
 export interface SessionSlashParts {
-  readonly dependencies: Pick<SessionDependencies, "slash" | "settings">;
+  readonly dependencies: Pick<SessionDependencies, "slash" | "settings" | "profiles">;
+  /** `provider:name` that the next step uses. */
+  readonly model: () => string;
+  readonly tools: () => readonly Pick<Tool, "name">[];
   readonly servers: Pick<SessionServers, "states" | "restart" | "prompts">;
   readonly rules: LiveSession["rules"];
   readonly runtime: ProjectRuntime | undefined;
 }
 
 /** Throws ConfigInvalid when two sources claim the same namespace. */
-export function sessionSlash({ dependencies, servers, rules, runtime }: SessionSlashParts): SlashRegistry {
-  const { slash, settings } = dependencies;
+export function sessionSlash({
+  dependencies,
+  servers,
+  rules,
+  runtime,
+  model,
+  tools,
+}: SessionSlashParts): SlashRegistry {
+  const { slash, settings, profiles } = dependencies;
+  const project = () => runtime?.live.current();
   const mcp = serverCommands(settings.mcpServers, servers);
   // An alias of the user hides one of the project.
   const targets = () => new Map([...projectAliases(runtime), ...slash.aliases]);
@@ -30,6 +49,7 @@ export function sessionSlash({ dependencies, servers, rules, runtime }: SessionS
     skillCommands(runtime),
     projectCommands(runtime),
     agentCommands(runtime),
+    profileCommands(profiles, project),
     mcp.source,
     aliases,
   ];
@@ -39,6 +59,13 @@ export function sessionSlash({ dependencies, servers, rules, runtime }: SessionS
     ...mcp.builtIns,
     rules: listRules,
     permissions: listRules,
+    profile: () => ({
+      text: profileText({
+        ...{ settings, model: model(), project: project() },
+        tools: tools().map(({ name }) => name),
+        servers: servers.states().map(({ name }) => name),
+      }),
+    }),
   });
   return registry;
 }
