@@ -40,6 +40,8 @@ export interface Approvals extends Approver {
     reason?: string,
   ): Promise<{ readonly tooLate: TurnId } | undefined>;
   answerFor(client: Pick<Answerer, "id">, callId: CallId, answer: string): Promise<void>;
+  /** A question of this call waits for an answer. */
+  isAsking(callId: CallId): boolean;
   /** Somebody is asked and has not answered. */
   readonly isWaiting: boolean;
 }
@@ -107,6 +109,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
     async answer(question, signal) {
       return canAnswer(question.turn) ? wait(questions, question, signal) : undefined;
     },
+    isAsking: (callId) => questions.has(callId),
     async decideFor(client, callId, decision, reason) {
       const tooLate = permissions.has(callId) ? undefined : asked.get(callId);
       if (tooLate !== undefined) return { tooLate };

@@ -7,7 +7,8 @@ import { watchIdleness } from "./idle.ts";
 
 const MINUTE_MS = 60_000;
 const id = SessionId.from("0".repeat(26));
-const idle: OpenSessionState = { id, activity: "idle", model: "m", attached: 0, queued: 0 };
+const idleWork = { mode: "ask", todos: [], jobs: 0, keptJobs: 0 } as const;
+const idle: OpenSessionState = { id, activity: "idle", model: "m", attached: 0, queued: 0, ...idleWork };
 
 function watched({ background = true, pinned = false as boolean | "unknown" } = {}) {
   const clock = createManualClock();

@@ -30,6 +30,7 @@ export {
   type HookVerdict,
 } from "./hook.ts";
 export { type CheckToken, createInputQueue, type InputQueue, type InputToken } from "./input-queue.ts";
+export { howItEnded } from "./job-note.ts";
 export { note } from "./note.ts";
 export { changedPayload, eitherName, type PayloadChanges } from "./payload-changes.ts";
 export type {
@@ -65,7 +66,7 @@ export { delegatedBy, type Reopened, refuseDelegate, reopenSession } from "./reo
 export type { RequestCall, RequestMiddleware } from "./request-chain.ts";
 export type { RequestPreview } from "./request-preview.ts";
 export { createRunContext, type RunContext } from "./run-context.ts";
-export { type AskPerson, createRunTool, type NestedCall } from "./run-tool.ts";
+export { type AskPerson, createRunTool, type NestedCall, type StartBackground } from "./run-tool.ts";
 export { createSession, type EngineSession, type SessionParts } from "./session.ts";
 export { createSessionCore, type SessionCore, type SessionCoreOptions } from "./session-core.ts";
 export { aliasSource } from "./slash-aliases.ts";
@@ -79,6 +80,7 @@ export {
   type SlashSource,
 } from "./slash-registry.ts";
 export { type Spent, sumOf, tokensOf } from "./spent.ts";
+export type { Standing } from "./standing.ts";
 export type { CheckCall, Claim, StopCheck, StopVerdict } from "./stop-check.ts";
 export type {
   EventDraft,
@@ -92,6 +94,7 @@ export type {
   SnapshotShelf,
 } from "./store.ts";
 export {
+  type BackgroundWork,
   type QuestionDetails,
   type Tool,
   type ToolContext,

@@ -4,6 +4,7 @@
  */
 import type { CallId, Event, EventOf, EventPayload, Label, SessionId, TurnId } from "#protocol";
 import { differenceOf, type Spent, sumOf, tokensOf } from "./spent.ts";
+import { createStanding, type Standing } from "./standing.ts";
 
 export interface Remains {
   /** Events of one session, oldest first. */
@@ -23,6 +24,8 @@ export interface Remains {
   /** What the session holds. */
   readonly labels: readonly Label[];
   readonly planMode: boolean;
+  /** What still applies, however long ago it was said. */
+  readonly standing: Standing;
 }
 
 export function createRemains(): Remains {
@@ -31,12 +34,13 @@ export function createRemains(): Remains {
   const delegations = new Map<SessionId, EventPayload<"DelegationStarted">>();
   let openTurn: { turn: TurnId; steps: number } | undefined;
   const labels = new Set<Label>();
-  let planMode: boolean | undefined;
+  const standing = createStanding();
   let spent = sumOf();
   let delegated = sumOf();
 
   return {
     apply(event) {
+      standing.apply(event);
       switch (event.kind) {
         case "TurnStarted":
           openTurn = { turn: event.payload.turn, steps: 0 };
@@ -47,10 +51,6 @@ export function createRemains(): Remains {
           // What is folded from here may be all that is read: the turns before are in its total.
           if (event.payload.tree_total !== undefined) delegated = differenceOf(event.payload.tree_total, spent);
           for (const label of event.payload.labels ?? []) labels.add(label);
-          planMode ??= event.payload.plan_mode;
-          return;
-        case "PlanModeChanged":
-          planMode = event.payload.active;
           return;
         case "CostIncremented": {
           const { usage, cost_usd = 0 } = event.payload;
@@ -109,8 +109,9 @@ export function createRemains(): Remains {
       return [...labels].sort();
     },
     get planMode() {
-      return planMode ?? false;
+      return standing.planMode;
     },
+    standing,
     get hasOpenCalls() {
       return open.size > 0 || delegations.size > 0;
     },

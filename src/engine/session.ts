@@ -24,9 +24,10 @@ import { createRemains } from "./remains.ts";
 import type { Reopened } from "./reopen.ts";
 import type { RequestMiddleware } from "./request-chain.ts";
 import { previewRequest, type RequestPreview } from "./request-preview.ts";
-import { type AskPerson, createRunTool, type NestedCall } from "./run-tool.ts";
+import { type AskPerson, createRunTool, type NestedCall, type StartBackground } from "./run-tool.ts";
 import type { RunningTurn, SessionCore } from "./session-core.ts";
 import { createSnapshotKeeper, SNAPSHOT_EVERY_EVENTS } from "./snapshot-keeper.ts";
+import type { Standing } from "./standing.ts";
 import { type StartedTurn, startedTurn } from "./started-turn.ts";
 import { createSteering, type Steering } from "./steering.ts";
 import type { StopCheck } from "./stop-check.ts";
@@ -48,6 +49,8 @@ export interface SessionParts {
   readonly toolChain: readonly ToolMiddleware[];
   /** Puts the question of a tool to a person. Default: nobody is there. */
   readonly ask?: AskPerson;
+  /** Starts work that outlives its call. Default: nothing does. */
+  readonly background?: StartBackground | undefined;
   readonly toolSources: readonly ToolSource[];
   /** Tools that are there and must not be called; the model does not see them. Asked at every step. */
   readonly hidden?: HiddenTools;
@@ -82,6 +85,8 @@ export interface EngineSession {
   /** The running turn, if any. */
   readonly running: RunningTurn | undefined;
   readonly model: string;
+  /** What still applies, however long ago it was said. */
+  readonly standing: Standing;
   /** Inputs that wait for their turn. */
   readonly queued: number;
   /** Starts a turn and takes the session at once; throws TurnInProgress while another turn has it. */
@@ -175,7 +180,10 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
   const checkStop = parts.checkStop && inner.checking(parts.checkStop);
   const { nested } = inner;
   const expandMentions = depth === 0 ? createMentions({ session: id, bus, ids, nested }) : undefined;
-  const toolHandler = compose(parts.toolChain, createRunTool({ nested, ask: parts.ask ?? nobodyThere }));
+  const toolHandler = compose(
+    parts.toolChain,
+    createRunTool({ nested, ask: parts.ask ?? nobodyThere, background: parts.background }),
+  );
   const queued = (): readonly number[] => inputs.waiting().map((waiting) => waiting.id);
   const recovery = createRecovery({
     bus,
@@ -264,6 +272,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
           delegated: () => remains.delegated,
           labels: () => remains.labels,
           planMode: () => remains.planMode,
+          standing: () => remains.standing.ids,
         },
         input,
       );
@@ -280,6 +289,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
     bus,
     recovery,
     nested,
+    standing: remains.standing,
     get running() {
       return state.running;
     },
@@ -344,6 +354,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
         originator: ids.client(),
         model: modelNow(),
         history: conversation.messages(),
+        pinned: conversation.pinned(),
         chain: parts.previewChain?.() ?? parts.requestChain,
         redaction,
         tools: allTools(),

@@ -75,6 +75,8 @@ export interface TurnParts {
   readonly steering: Steering;
   /** Inputs that wait; asked at the end of the turn. */
   readonly queued: () => readonly number[];
+  /** Events that still apply; asked at the end of the turn. */
+  readonly standing: () => readonly number[];
 }
 
 export interface TurnInput {
@@ -160,6 +162,7 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     labels: parts.labels(),
     planMode: parts.planMode(),
     queued: parts.queued(),
+    standing: parts.standing(),
   });
   const ended: EventPayload<"TurnEnded"> = {
     turn,
@@ -350,6 +353,7 @@ async function requestStep(
     step,
     originator,
     history,
+    pinned: parts.conversation.pinned(),
     tools,
     onChat: (ms) => {
       chatMs += ms;

@@ -49,6 +49,10 @@ export function quietDecision(call: QuietCall, root: string): QuietDecision {
       return quietDelegation(call);
     case "task":
       return { quiet: true, why: "it only reports on delegates or ends them" };
+    case "todo":
+      return { quiet: true, why: "it only changes the agent's list of todos" };
+    case "job":
+      return { quiet: true, why: "it only reports on background commands or ends them" };
     case "change":
     case "fetch":
     case "other":

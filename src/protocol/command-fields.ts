@@ -3,6 +3,7 @@ import { z } from "zod";
 import { inputBlock } from "./content.ts";
 import { CallId, SessionId, TurnId } from "./ids.ts";
 import { idSchema, wire } from "./wire.ts";
+import { MODES, PLAN_MAX_CHARS } from "./work.ts";
 
 export { z } from "zod";
 
@@ -13,6 +14,9 @@ export const callId = idSchema(CallId);
 /** More blocks are no input of a person. */
 const MAX_BLOCKS = 100;
 export const content = z.array(inputBlock).min(1).max(MAX_BLOCKS);
+export const mode = z.enum(MODES);
+export const plan = z.string().min(1).max(PLAN_MAX_CHARS);
+
 export const rule = z.string().min(1).max(1000);
 
 /** The four answers to a permission request. */

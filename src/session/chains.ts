@@ -26,7 +26,7 @@ import {
   namedPaths,
   type Permission,
 } from "#governance";
-import { createMemoization } from "#tools";
+import { type BackgroundJobs, createMemoization } from "#tools";
 import type { SessionEngineParts } from "./engine.ts";
 import { labelRules, policyVersion } from "./policy.ts";
 import { delegatePrompt, sharedUndo } from "./tree.ts";
@@ -35,10 +35,14 @@ export interface ChainParts {
   readonly permission: Permission;
   readonly budgets: Budgets;
   readonly hooks: HookDispatcher | undefined;
+  readonly jobs: Pick<BackgroundJobs, "mayWrite"> | undefined;
 }
 
 /** Behind the last one the request is redacted and reaches the provider. */
-export function requestChain(parts: SessionEngineParts, { budgets, hooks }: ChainParts): RequestMiddleware[] {
+export function requestChain(
+  parts: SessionEngineParts,
+  { budgets, hooks }: Pick<ChainParts, "budgets" | "hooks">,
+): RequestMiddleware[] {
   const { dependencies, birth, world, place, depth, standing } = parts;
   const { workspace, runtime } = place;
   const project = (): Project | undefined => runtime?.live.current();
@@ -56,7 +60,10 @@ export function requestChain(parts: SessionEngineParts, { budgets, hooks }: Chai
 }
 
 /** Behind the last one the tool runs. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
-export function toolChain(parts: SessionEngineParts, { permission, budgets, hooks }: ChainParts): ToolMiddleware[] {
+export function toolChain(
+  parts: SessionEngineParts,
+  { permission, budgets, hooks, jobs }: ChainParts,
+): ToolMiddleware[] {
   const { core, dependencies, birth, place, depth } = parts;
   const { bus, clock } = core;
   const { ports } = parts.world;
@@ -65,8 +72,8 @@ export function toolChain(parts: SessionEngineParts, { permission, budgets, hook
   const validation = createValidation();
   const version = (): string => policyVersion(parts);
   const { judgeEffect, isJudgedWhole } = permission;
-  /** Other agents work in the same folder now. */
-  const isShared = (): boolean => place.tree.count > depth - dependencies.depth;
+  /** Other agents or background commands work in the same folder now. */
+  const isShared = (): boolean => place.tree.count > depth - dependencies.depth || jobs?.mayWrite === true;
   return [
     createOutputLimit(),
     budgets.tool,

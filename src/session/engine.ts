@@ -18,6 +18,8 @@ import {
 } from "#engine";
 import { createBudgets, createHookDispatcher, type Permission, type Rule } from "#governance";
 import type { SessionId, TurnId } from "#protocol";
+import { type BackgroundJobs, createBackgroundJobs, createJobTools } from "#tools";
+import { type Agreements, createAgreements } from "./agreements.ts";
 import { requestChain, toolChain } from "./chains.ts";
 import { createDelegating, type Delegating, type DelegatingParts } from "./delegates.ts";
 import type { SessionDependencies } from "./dependencies.ts";
@@ -48,6 +50,9 @@ export interface SessionEngine {
   readonly permission: Permission;
   /** Those of the project and of plugins; absent where there are none. */
   readonly hooks: HookDispatcher | undefined;
+  readonly agreements: Agreements;
+  /** Absent for a delegate: nothing of it outlives its turn. */
+  readonly jobs: BackgroundJobs | undefined;
   /** Those in force, but for what answers have added. */
   rules(): readonly Rule[];
   /** When the last event is stored. */
@@ -77,7 +82,10 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     runtime === undefined || hidden === undefined
       ? undefined
       : createDelegating({ ...parts, runtime, hidden, adopt: (open) => dependencies.adopt(id, open) });
-  const chained = { permission, budgets, hooks };
+  const jobs =
+    birth === undefined ? createBackgroundJobs({ bus, clock, ids, now: () => runningStep(core) }) : undefined;
+  const agreements = createAgreements({ bus, mode: place.mode, standing: () => engine.standing });
+  const chained = { permission, budgets, hooks, jobs };
   const engine = createSession(core, {
     ids,
     store,
@@ -86,7 +94,8 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     previewChain: () => requestChain(parts, { ...chained, hooks: undefined }),
     toolChain: toolChain(parts, chained),
     ask: askPerson({ bus, approver, asking: askingOf(birth), givenAnswers: earlier?.answers }),
-    toolSources: toolSources(parts, delegating),
+    background: jobs?.start,
+    toolSources: toolSources(parts, delegating, sessionTools(agreements, jobs, clock)),
     beforeTurn: readiness(bus, dependencies, world),
     settle: async () => delegating?.delegations.settle(),
     toolSettings: settings.tools,
@@ -108,6 +117,8 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     engine,
     permission,
     hooks,
+    agreements,
+    jobs,
     rules: () => rulesOf(parts),
     close() {
       budgets.close();
@@ -180,17 +191,33 @@ function stepBeginning(
   };
 }
 
+/** Those for background commands come with the first one. */
+function sessionTools(
+  { tools }: Agreements,
+  jobs: BackgroundJobs | undefined,
+  clock: SessionCore["clock"],
+): () => readonly Tool[] {
+  if (jobs === undefined) return () => [];
+  const forJobs = createJobTools(jobs, clock);
+  return () => (jobs.list().length === 0 ? tools : [...tools, ...forJobs]);
+}
+
+function runningStep({ state }: SessionCore): { readonly turn?: TurnId; readonly step?: number } {
+  return defined({ turn: state.running?.turn, step: state.running?.steering.step });
+}
+
 /** A root has all there are; a delegate has those that were named for it. */
 function toolSources(
   { dependencies, birth, world, place: { runtime } }: SessionEngineParts,
   delegating: Delegating | undefined,
+  ofSession: () => readonly Tool[],
 ): readonly ToolSource[] {
   const delegation = (): readonly Tool[] => delegating?.tools() ?? [];
   if (birth !== undefined) {
     return [{ name: "delegate", tools: () => [...birth.spec.tools(delegation()), ...world.servers.tools()] }];
   }
   const tools = (): readonly Tool[] => {
-    const given = dependencies.toolSources.flatMap((source) => source.tools());
+    const given = [...dependencies.toolSources.flatMap((source) => source.tools()), ...ofSession()];
     const { project, meta } = runtime?.tools() ?? { project: [], meta: [] };
     return rootTools({ given, project, meta, delegation: delegation() }, runtime?.live.current());
   };

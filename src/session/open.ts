@@ -3,7 +3,7 @@ import { isAbsolute } from "node:path";
 import { loadFieldParser } from "#artifacts";
 import { defined } from "#base";
 import { basePrompt } from "#context";
-import type { LiveSession } from "#control";
+import type { LiveSession, SessionWork } from "#control";
 import { createDelegationTree, endInterrupted } from "#delegation";
 import {
   type Approver,
@@ -24,14 +24,17 @@ import { createSessionLabels, createToolRates, deniedPrograms, newTreeUse, type 
 import { type CommandOf, type EventPayload, ReasonError, type SessionId } from "#protocol";
 import { foldersApart } from "#stores";
 import { refusedWorkspace } from "#world";
+import { modeOf } from "./agreements.ts";
 import { liveSession, ruleCommands } from "./commands.ts";
 import { type OpenedProject, type SessionDependencies, withSettings } from "./dependencies.ts";
 import { createSessionEngine, type SessionEngine } from "./engine.ts";
+import { reportLostJobs } from "./lost-jobs.ts";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project.ts";
 import type { SessionServers } from "./servers.ts";
 import { type HookedSession, openShellHooks, type ShellHooks } from "./shell-hooks.ts";
 import { sessionSlash } from "./slash.ts";
 import type { AgentTree, Birth } from "./tree.ts";
+import { workWords } from "./work-words.ts";
 import { openWorld, type SessionWorld } from "./world.ts";
 
 export async function openSession(
@@ -95,7 +98,7 @@ export async function openSession(
     const core = createSessionCore({ id, clock, log, redaction, model, ...defined({ schedule: tape.schedule }) });
     const shared = { found: { ...found, dependencies }, profile };
     const place = birth?.place ?? rootPlace({ ...shared, world, earlier, context, runtime, core, shellHooks });
-    session = { core, plan: place.plan };
+    session = { core, mode: place.mode };
     labels = place.labels;
     const made = createSessionEngine({
       ...{ core, depth, dependencies, approver, birth, world, place, earlier, standing },
@@ -107,12 +110,20 @@ export async function openSession(
           child,
         ),
     });
-    const { engine, permission, rules } = made;
+    const { engine, permission, rules, agreements, jobs } = made;
     const ruled = ruleCommands(engine.bus, permission, rules, dependencies.keepRule);
     return {
-      ...liveSession({ engine, models, plan: place.plan, context }),
+      ...liveSession({ engine, models, context }),
       ...ruled,
-      slash: sessionSlash({ dependencies, servers: place.servers, rules: ruled.rules, runtime: place.runtime }),
+      agreements,
+      work: () => workOf(dependencies, place, made),
+      slash: sessionSlash({
+        ...{ dependencies, servers: place.servers, rules: ruled.rules, runtime: place.runtime },
+        work: workWords({
+          ...{ agreements, jobs, standing: engine.standing, mode: place.mode, clock },
+          isService: dependencies.isService,
+        }),
+      }),
       ...lifeOf({ depth, dependencies, birth, world, place, session: made, ...taken }),
     };
   }
@@ -238,7 +249,11 @@ function rootPlace({
     profile,
     runtime,
     context,
-    plan: { active: earlier?.remains.planMode ?? false },
+    mode: {
+      plan: earlier?.remains.planMode ?? false,
+      base: earlier?.remains.standing.base ?? "ask",
+      delegates: new Set(),
+    },
     processes,
     shellHooks,
     servers,
@@ -274,8 +289,8 @@ function lifeOf({
   dependencies,
   birth,
   world: { ports, sandbox, servers },
-  place: { workspace, profile, runtime, context },
-  session: { engine, hooks, close },
+  place: { workspace, profile, runtime, context, mode },
+  session: { engine, hooks, jobs, close },
   log,
   earlier,
   model,
@@ -299,17 +314,23 @@ function lifeOf({
         ...bornAs(birth),
       });
       // A delegate is part of the session at its root, which has been through this.
-      if (birth !== undefined) return;
+      if (birth !== undefined) {
+        mode.delegates.add(engine.bus);
+        if (mode.plan) await engine.bus.publish("PlanModeChanged", { active: true });
+        return;
+      }
       await runtime?.refresh(new AbortController().signal);
       await tellHooks("session.start");
       if (Object.keys(context.values()).length > 0) await context.set(engine.bus, {});
       if (earlier !== undefined) {
         await endInterrupted(earlier.remains.openDelegations, engine.bus, dependencies.store);
+        await reportLostJobs(earlier.remains.standing.jobs, engine.bus);
       }
       await engine.begin();
     },
     async finish() {
       if (birth !== undefined) return;
+      await jobs?.stopAll("the session ended");
       await tellHooks("session.end");
       await runtime?.close();
     },
@@ -321,6 +342,9 @@ function lifeOf({
       return undo.restore(engine.bus, root, command, by);
     },
     async release() {
+      // Also where its end could not be recorded: nothing of it goes on.
+      await jobs?.stopAll("the session ended");
+      mode.delegates.delete(engine.bus);
       await engine.settled();
       close();
       // Those of its root are not a delegate's to end.
@@ -341,6 +365,21 @@ function lifeOf({
     const verdict = await hooks.dispatch(event, null, { session: engine.id, depth, nesting: 0, signal });
     if (!verdict.blocked) await publishContext(engine.bus, verdict.context ?? []);
   }
+}
+
+function workOf(
+  { autoApprove }: SessionDependencies,
+  { mode }: AgentTree,
+  { engine: { standing }, jobs }: SessionEngine,
+): SessionWork {
+  const now = modeOf(mode);
+  return {
+    mode: now === "ask" && autoApprove ? "auto" : now,
+    todos: standing.todos,
+    plan: standing.proposed !== undefined ? "proposed" : standing.agreed !== undefined ? "agreed" : undefined,
+    jobs: jobs?.running ?? 0,
+    keptJobs: jobs?.kept ?? 0,
+  };
 }
 
 function bornAs(

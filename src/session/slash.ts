@@ -1,7 +1,14 @@
 /** The slash commands of one session: those of the program, then one source for each kind of thing that a session can have. */
 import { visibleLine } from "#base";
 import type { LiveSession } from "#control";
-import { aliasSource, createSlashRegistry, type SlashEntry, type SlashRegistry, type SlashSource } from "#engine";
+import {
+  aliasSource,
+  type BuiltInRuns,
+  createSlashRegistry,
+  type SlashEntry,
+  type SlashRegistry,
+  type SlashSource,
+} from "#engine";
 import { agentCommands } from "./agent-commands.ts";
 import type { SessionDependencies } from "./dependencies.ts";
 import { projectCommands } from "./markdown-commands.ts";
@@ -15,10 +22,11 @@ export interface SessionSlashParts {
   readonly servers: Pick<SessionServers, "states" | "restart">;
   readonly rules: LiveSession["rules"];
   readonly runtime: ProjectRuntime | undefined;
+  readonly work: BuiltInRuns;
 }
 
 /** Throws ConfigInvalid when two sources claim the same namespace. */
-export function sessionSlash({ dependencies, servers, rules, runtime }: SessionSlashParts): SlashRegistry {
+export function sessionSlash({ dependencies, servers, rules, runtime, work }: SessionSlashParts): SlashRegistry {
   const { slash, settings } = dependencies;
   const mcp = serverCommands(settings.mcpServers, servers);
   const aliases = aliasSource(slash.aliases, () => registry);
@@ -34,6 +42,7 @@ export function sessionSlash({ dependencies, servers, rules, runtime }: SessionS
   const registry = createSlashRegistry(sources, {
     ...slash.builtIns,
     ...mcp.builtIns,
+    ...work,
     rules: listRules,
     permissions: listRules,
   });

@@ -31,7 +31,8 @@ export function plainLiveSession(engine: EngineSession, change: Partial<LiveSess
     slash: createSlashRegistry([], {}),
     begin: () => engine.begin(),
     release: async () => undefined,
-    setPlanMode: async () => undefined,
+    agreements: { setMode: nothing, approve: nothing, closePlan: nothing },
+    work: () => ({ mode: "ask", todos: [], plan: undefined, jobs: 0, keptJobs: 0 }),
     finish: async () => undefined,
     setContext: async () => undefined,
     rules: () => [],
@@ -42,6 +43,8 @@ export function plainLiveSession(engine: EngineSession, change: Partial<LiveSess
     ...change,
   };
 }
+
+async function nothing(): Promise<void> {}
 
 export function undoneNothing(session: SessionId, action: "undo" | "redo"): ReplyOf<"UndoTurn">["result"] {
   const nothing = {

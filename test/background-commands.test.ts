@@ -1,0 +1,173 @@
+/** Commands in the background, in the whole program: what the model and people see, what is on the record, and what ends them. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { MAX_RUNNING_JOBS } from "../src/tools/background-jobs.ts";
+import { calls, createHarnessRig, type HarnessRig, says } from "./fakes/harness-rig.ts";
+import type { MockReply } from "./fakes/mock-reply.ts";
+
+const allowed = {
+  permissions: [{ effect: "allow", rule: "Bash", source: "test" }],
+  tools: { execution: "auto", onError: "continue" },
+} as const;
+
+function rigOf(...replies: readonly MockReply[]): Promise<HarnessRig> {
+  return createHarnessRig(replies, { settings: allowed });
+}
+
+const beside = (command: string, more: object = {}) => calls(["exec", { command, background: true, ...more }]);
+/** A command that waits until a file appears, at most ten seconds. */
+const until = (file: string) => `for i in $(seq 1000); do [ -e ${file} ] && break; sleep 0.01; done`;
+
+function texts(rig: HarnessRig): readonly string[] {
+  return rig
+    .of("ToolResult")
+    .map(({ content }) => content.map((block) => (block.type === "text" ? block.text : "")).join());
+}
+
+function jobOf(rig: HarnessRig) {
+  const job = rig.of("JobStarted")[0]?.job;
+  if (job === undefined) throw new Error("no background command was started");
+  return job;
+}
+
+describe("a background command", () => {
+  test("returns at once, goes on beside the turn, and the model reads a note when it has ended", async () => {
+    const rig = await rigOf(beside(`${until("go")}; echo out; exit 3`), says("started"), says("seen"));
+    await rig.send();
+    expect(rig.of("JobEnded")).toEqual([]);
+    expect(rig.harness.control.sessions()).toMatchObject([{ jobs: 1, activity: "idle" }]);
+    rig.workspace.put("go", "");
+    const ended = await rig.next("JobEnded");
+    expect(ended).toMatchObject({ job: jobOf(rig), status: "exited", exit_code: 3, printed_bytes: 4 });
+    expect(
+      rig
+        .of("JobOutput")
+        .map(({ text }) => text)
+        .join(""),
+    ).toBe("out\n");
+    await rig.send("and now?");
+    expect(JSON.stringify(rig.vendor.requests.at(-1)?.body)).toContain(
+      `The background command ${jobOf(rig)} has ended`,
+    );
+  });
+
+  test("has a receipt: the intent of its call, a record before it runs, and one of its end", async () => {
+    const rig = await rigOf(beside("echo hi"), says("done"));
+    await rig.send();
+    await rig.next("JobEnded");
+    const kinds = rig.events
+      .map(({ kind }) => kind)
+      .filter((kind) => /^(ToolIntent|ToolOutcome|Job(?!Output))/.test(kind));
+    expect(kinds.slice(0, 2)).toEqual(["ToolIntent", "JobStarted"]);
+    expect(kinds).toContain("ToolOutcome");
+    expect(rig.of("ToolOutcome")).toMatchObject([{ outcome: "ok", effects: [{ port: "process" }] }]);
+    expect(rig.of("JobStarted")).toMatchObject([{ command: "echo hi", confinement: "workspace" }]);
+  });
+
+  test("that needs an answer and gets none does not run", async () => {
+    const rig = await createHarnessRig([beside("touch made"), says("done")]);
+    await rig.send();
+    expect(rig.of("ToolResult")).toMatchObject([{ outcome: "denied" }]);
+    expect(rig.of("JobStarted")).toEqual([]);
+  });
+
+  test("is read from where the model stopped, whole lines while it runs, and waited for", async () => {
+    const rig = await createHarnessRig([], { settings: allowed });
+    rig.vendor.reply(beside(`echo one; printf half; ${until("go")}; echo " and more"; echo two`), says("started"));
+    await rig.send();
+    while (rig.of("JobOutput").length === 0) await rig.next("JobOutput");
+    const job = jobOf(rig);
+    rig.vendor.reply(
+      calls(["job_read", { job }]),
+      calls(["fs_write", { path: "go", content: "" }]),
+      calls(["job_read", { job, wait_ms: 10_000 }]),
+      calls(["job_read", {}]),
+      says("done"),
+    );
+    await rig.submit({ kind: "SetMode", mode: "accept-edits" });
+    await rig.send("look");
+    const [, first, , second, list] = texts(rig);
+    expect(first).toMatch(/^one\n\[running for/);
+    expect(second).toMatch(/^half and more\ntwo\n\[ended after .*exit code 0/);
+    expect(list).toContain(job);
+  });
+
+  test("is stopped by the agent, and an unknown one is named with those that are known", async () => {
+    const rig = await rigOf(beside("sleep 600"), says("started"));
+    await rig.send();
+    const job = jobOf(rig);
+    rig.vendor.reply(calls(["job_stop", { job }], ["job_read", { job: "job_x" }]), says("done"));
+    await rig.send("stop it");
+    expect(rig.of("JobEnded")).toMatchObject([{ status: "stopped", detail: "by the agent" }]);
+    expect(texts(rig).join("\n")).toContain(`There is no background command job_x. Known: ${job}`);
+  });
+
+  test("ends with the session, and what it started with it", async () => {
+    const rig = await rigOf(beside("(sleep 0.3; touch left) & sleep 600"), says("started"));
+    await rig.send();
+    await rig.submit({ kind: "EndSession" });
+    expect(rig.of("JobEnded")).toMatchObject([{ status: "stopped", detail: "the session ended" }]);
+    const kinds = rig.events.map(({ kind }) => kind);
+    expect(kinds.indexOf("JobEnded")).toBeLessThan(kinds.indexOf("SessionEnded"));
+    expect(existsSync(join(rig.workspace.root, "left"))).toBe(false);
+  });
+
+  test("does not end with a turn that is cancelled", async () => {
+    const rig = await rigOf(beside("sleep 600"), calls(["job_read", { wait_ms: 600_000 }]), says("done"));
+    const turn = rig.send();
+    await rig.next("ToolResult");
+    await rig.submit({ kind: "CancelTurn" });
+    expect(await turn).toMatchObject({ outcome: "cancelled" });
+    expect(rig.of("JobEnded")).toEqual([]);
+  });
+
+  test("that is cancelled before it runs does not run", async () => {
+    const rig = await rigOf(beside("touch made"), says("done"));
+    const turn = rig.send();
+    await rig.next("JobStarted");
+    await rig.submit({ kind: "CancelTurn" });
+    await turn;
+    expect(rig.of("JobEnded")).toMatchObject([{ status: "stopped" }]);
+  });
+
+  test("ends when its time is over", async () => {
+    const rig = await rigOf(beside("sleep 600", { timeout_ms: 50 }), says("started"));
+    await rig.send();
+    expect(await rig.next("JobEnded")).toMatchObject({ status: "timeout" });
+  });
+
+  test("that cannot start is an error of its call, with a record of its end", async () => {
+    const rig = await rigOf(beside("echo hi", { cwd: "nowhere" }), says("done"));
+    await rig.send();
+    expect(rig.of("ToolResult")).toMatchObject([{ is_error: true }]);
+    expect(rig.harness.control.sessions()).toMatchObject([{ jobs: 0 }]);
+  });
+
+  test("secrets in what it prints reach neither the log nor the model", async () => {
+    const key = `sk-ant-api03-${"a1B2".repeat(23)}AA`;
+    const rig = await rigOf(beside(`printf ${key.slice(0, 20)}; sleep 0.1; echo ${key.slice(20)}`), says("started"));
+    await rig.send();
+    await rig.next("JobEnded");
+    rig.vendor.reply(calls(["job_read", { job: jobOf(rig) }]), says("done"));
+    await rig.send("look");
+    expect(
+      rig
+        .of("JobOutput")
+        .map(({ text }) => text)
+        .join(""),
+    ).toContain("«redacted:");
+    expect(texts(rig).at(-1)).toContain("«redacted:");
+  });
+
+  test("there are at most so many at once", async () => {
+    const all = Array.from(
+      { length: MAX_RUNNING_JOBS + 2 },
+      (_, index) => ["exec", { command: `sleep 60${index}`, background: true }] as const,
+    );
+    const rig = await rigOf(calls(...all), says("done"));
+    await rig.send();
+    expect(rig.of("JobStarted")).toHaveLength(MAX_RUNNING_JOBS);
+    expect(texts(rig).at(-1)).toContain("background commands run already");
+  });
+});
