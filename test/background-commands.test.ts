@@ -3,8 +3,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { MAX_RUNNING_JOBS } from "../src/tools/background-jobs.ts";
+import { record, startReplay } from "./fakes/cassette-rig.ts";
 import { calls, createHarnessRig, type HarnessRig, says } from "./fakes/harness-rig.ts";
 import type { MockReply } from "./fakes/mock-reply.ts";
+import { createTemporaryWorkspace } from "./fakes/temporary-workspace.ts";
 
 const allowed = {
   permissions: [{ effect: "allow", rule: "Bash", source: "test" }],
@@ -169,5 +171,53 @@ describe("a background command", () => {
     await rig.send();
     expect(rig.of("JobStarted")).toHaveLength(MAX_RUNNING_JOBS);
     expect(texts(rig).at(-1)).toContain("background commands run already");
+  });
+});
+
+describe("what a background command changed in the workspace", () => {
+  const undo = () => ({ directory: join(createTemporaryWorkspace().outside, "undo"), key: Buffer.alloc(32, 1) });
+
+  test("is taken back with its turn, also what it wrote after the turn", async () => {
+    const rig = await createHarnessRig([beside(`touch early; ${until("go")}; touch late`), says("started")], {
+      settings: allowed,
+      undo: undo(),
+    });
+    await rig.send();
+    rig.workspace.put("go", "");
+    await rig.next("JobEnded");
+    const there = (): boolean[] => ["early", "late"].map((file) => existsSync(join(rig.workspace.root, file)));
+    expect(there()).toEqual([true, true]);
+    await rig.submit({ kind: "UndoTurn" });
+    expect(there()).toEqual([false, false]);
+  });
+
+  test("is no longer recorded when another call begins to change something", async () => {
+    const rig = await createHarnessRig(
+      [beside(`touch early; ${until("go")}; touch late`), calls(["exec", { command: "touch other" }]), says("done")],
+      { settings: allowed, undo: undo() },
+    );
+    await rig.send();
+    rig.workspace.put("go", "");
+    await rig.next("JobEnded");
+    await rig.submit({ kind: "UndoTurn" });
+    const left = ["early", "other", "late"].filter((file) => existsSync(join(rig.workspace.root, file)));
+    expect(left).toEqual(["late"]);
+  });
+});
+
+describe("a recording with a background command", () => {
+  test("is replayed byte for byte", async () => {
+    const recording = await record([beside("echo one; sleep 0.05; echo two"), says("started"), says("seen")], {
+      settings: allowed,
+      async drive(rig) {
+        await rig.send("one");
+        await rig.next("JobEnded");
+        await rig.send("two");
+      },
+    });
+    const replay = await startReplay(recording, { settings: allowed });
+    for (const text of ["one", "two"]) await replay.send(text);
+    await replay.harness.shutdown();
+    expect(replay.log()).toBe(recording.log);
   });
 });

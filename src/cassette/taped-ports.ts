@@ -83,7 +83,8 @@ function tapedFiles(tape: Tape, root: string, files: FilePort): FilePort {
   };
 }
 
-type Output = readonly ["stdout" | "stderr", Bytes] | readonly ["started"];
+/** `started` has no bytes: it says when a command that goes on beside the turns began. */
+type Output = readonly ["stdout" | "stderr" | "started", Bytes];
 
 interface Ran {
   readonly exit: ProcessExit;
@@ -105,7 +106,7 @@ function tapedProcesses(tape: Tape, session: string, processes: ProcessPort, cha
           const isReader = spec.ownProgram === true || spec.confinement === "reader";
           const before = isReader ? undefined : await changes.look();
           const heard = (stream: "stdout" | "stderr", chunk: Buffer): void => void say([stream, toBytes(chunk)]);
-          const begun = onStarted && { onStarted: () => void say(["started"]) };
+          const begun = onStarted && { onStarted: () => void say(["started", toBytes(Buffer.alloc(0))]) };
           const exit = await processes.run({ ...spec, ...begun, onOutput: heard }, signal);
           const changed = before === undefined ? [] : await changes.since(before);
           return changed.length === 0 ? { exit } : { exit, files: changed };

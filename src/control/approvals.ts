@@ -22,6 +22,9 @@ export interface ApprovalsOptions {
   readonly waitsForHumans?: boolean;
 }
 
+/** How long a plan waits for somebody who is there: it is read and edited. */
+const LONG_QUESTION_MS = 30 * 60_000;
+
 /** Requests of a session that a late answer is still known to belong to. */
 const MAX_ASKED = 1_000;
 
@@ -54,7 +57,10 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
   const asked = new Map<CallId, TurnId>();
 
   function canAnswer(_turn: TurnId): boolean {
-    if (waitsForHumans) return true;
+    return waitsForHumans || isAttended();
+  }
+
+  function isAttended(): boolean {
     for (const client of attached()) if (client.interactive && client.identityClass === "human") return true;
     return false;
   }
@@ -62,9 +68,10 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
   /** Waits for an entry of `pending` to be called, the deadline or a cancel, whichever is first. */
   async function wait<Answer>(
     pending: Pending<Answer>,
-    { callId }: PermissionQuestion,
+    { callId, isLong = false }: PermissionQuestion,
     signal: AbortSignal,
   ): Promise<Answer | undefined> {
+    const waitMs = isLong && isAttended() ? Math.max(timeoutMs, LONG_QUESTION_MS) : timeoutMs;
     const settled = new AbortController();
     const stop = AbortSignal.any([signal, settled.signal]);
     try {
@@ -75,7 +82,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
           resolve(answer);
         };
         pending.set(callId, settle);
-        void clock.sleep(timeoutMs, stop).then(() => settle(undefined));
+        void clock.sleep(waitMs, stop).then(() => settle(undefined));
       });
     } finally {
       settled.abort();

@@ -156,7 +156,7 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
     async ExitPlanMode(client, { session, approve, plan, reason = "reject" }) {
       const agreements = agreementsOf(session);
       const { approvals, live } = find(session);
-      const asking = live.engine.standing.proposed?.call;
+      const asking = live.engine.lasting.proposed?.call;
       if (asking !== undefined && approvals.isAsking(asking)) {
         const yes = plan === undefined ? "approve" : JSON.stringify({ plan });
         await approvals.answerFor(client, asking, approve ? yes : reason);

@@ -94,7 +94,7 @@ export function createEventBus({ session, log, clock, redaction, schedule = time
   const owed = createOwedEvents(schedule, () => void write());
   /** What the model writes: one text at a time. */
   let modelText: OpenText | undefined;
-  /** Partial output, by kind and call. */
+  /** Partial output, by name. */
   const outputs = new Map<string, OpenText>();
   /** Calls off the look at what is held back. */
   let stopSettling: (() => void) | undefined;
@@ -240,8 +240,8 @@ export function createEventBus({ session, log, clock, redaction, schedule = time
   }
 
   function textOf(delta: DeltaDraft): OpenText {
-    const name = outputName(delta);
-    if (name !== undefined) {
+    if ("call_id" in delta.payload) {
+      const name = nameOf(delta);
       const made = outputs.get(name) ?? { delta, stream: redaction.stream() };
       outputs.set(name, made);
       return made;
@@ -389,14 +389,11 @@ export function timer(action: () => void, ms: number): () => void {
   return () => clearTimeout(started);
 }
 
-/** Names the output that a delta is a piece of; undefined for what the model writes. */
-function outputName({ kind, payload }: DeltaDraft): string | undefined {
-  return "call_id" in payload ? `${kind} ${payload.call_id}` : undefined;
+/** Names the text that a delta is a piece of. */
+function nameOf({ kind, payload }: DeltaDraft): string {
+  return "call_id" in payload ? `${kind} ${payload.call_id}` : `${kind} ${payload.step} ${payload.block}`;
 }
 
 function continues(open: DeltaDraft, next: DeltaDraft): boolean {
-  if ("call_id" in open.payload || "call_id" in next.payload) return outputName(open) === outputName(next);
-  return (
-    open.kind === next.kind && open.payload.step === next.payload.step && open.payload.block === next.payload.block
-  );
+  return nameOf(open) === nameOf(next);
 }

@@ -12,7 +12,7 @@ export interface CarriedOn {
   /** Inputs that wait, by the ids of their events. */
   readonly queued: readonly number[];
   /** Events that still apply. */
-  readonly standing: readonly number[];
+  readonly lasting: readonly number[];
 }
 
 export function carriedOn({
@@ -21,17 +21,17 @@ export function carriedOn({
   labels,
   planMode,
   queued,
-  standing,
+  lasting,
 }: CarriedOn): Pick<
   EventPayload<"TurnEnded">,
-  "labels" | "plan_mode" | "queued" | "standing" | "session_total" | "tree_total"
+  "labels" | "plan_mode" | "queued" | "lasting" | "session_total" | "tree_total"
 > {
   const tree_total = treeTotal(spent, delegated);
   return {
     ...(labels.length === 0 ? {} : { labels: [...labels] }),
     ...(planMode ? { plan_mode: true } : {}),
     ...(queued.length === 0 ? {} : { queued: [...queued] }),
-    ...(standing.length === 0 ? {} : { standing: [...standing] }),
+    ...(lasting.length === 0 ? {} : { lasting: [...lasting] }),
     session_total: spent,
     ...defined({ tree_total }),
   };

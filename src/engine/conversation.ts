@@ -8,7 +8,6 @@ import {
   type CallId,
   type ContextBlock,
   type Event,
-  type EventOf,
   type EventPayload,
   EXPIRED_CONTENT,
   type InputBlock,
@@ -69,6 +68,16 @@ export function createConversation(): Conversation {
     parts.push(part);
     changed.add(part);
     if (!("input" in part)) steps.set(stepName(part.turn, part.number), part);
+  }
+
+  /** What the model is told about what others did. Every other kind tells people and programs what happened, and the model nothing. */
+  function addNote(event: Event): void {
+    const text = noteOf(event);
+    if (text === undefined) return;
+    // Behind the step that ran: the model was asked before it was known.
+    const { turn, step } = event.kind === "JobEnded" ? event.payload : {};
+    if (turn !== undefined && step !== undefined) stepOf(event, turn, step);
+    addPart({ firstId: event.id, input: [{ type: "text", text }] });
   }
 
   function clear(step: Step): void {
@@ -160,26 +169,8 @@ export function createConversation(): Conversation {
         case "CompactionTriggered":
           if (event.payload.boundary >= compactedTo) compact(event.payload.boundary, event.payload.summary);
           break;
-        case "JobEnded": {
-          const { turn, step } = event.payload;
-          // Behind the step that ran: the model was asked before it was known.
-          if (turn !== undefined && step !== undefined) stepOf(event, turn, step);
-          addPart({ firstId: event.id, input: [{ type: "text", text: jobNote(event.payload) }] });
-          break;
-        }
-        case "PlanModeChanged":
-        case "PlanChanged":
-        case "TodosChanged":
-        case "WorkspaceRestored":
-        case "ResourceUpdated":
-        case "DelegationEnded": {
-          const text = noteOf(event);
-          if (text !== undefined) addPart({ firstId: event.id, input: [{ type: "text", text }] });
-          break;
-        }
         default:
-          // Every other kind tells people and programs what happened; the model is told nothing by it.
-          break;
+          addNote(event);
       }
     },
     messages: () => toMessages(withPinned(parts)),
@@ -208,14 +199,22 @@ export function createConversation(): Conversation {
   };
 }
 
-/** What the model is told about what others did. */
 function noteOf(event: Event): string | undefined {
-  if (event.kind === "WorkspaceRestored") return restoredNote(event.payload);
-  if (event.kind === "DelegationEnded") return interruptedNote(event.payload);
-  if (event.kind !== "ResourceUpdated") return pinNote(event);
-  // Quoted, so that a name cannot pass for a sentence of ours.
-  const name = JSON.stringify(resourceReference(event.payload.server, event.payload.uri));
-  return `[harness: The resource ${name} has changed since it was read. Read it again before you rely on it.]`;
+  switch (event.kind) {
+    case "WorkspaceRestored":
+      return restoredNote(event.payload);
+    case "DelegationEnded":
+      return interruptedNote(event.payload);
+    case "JobEnded":
+      return jobNote(event.payload);
+    case "ResourceUpdated": {
+      // Quoted, so that a name cannot pass for a sentence of ours.
+      const name = JSON.stringify(resourceReference(event.payload.server, event.payload.uri));
+      return `[harness: The resource ${name} has changed since it was read. Read it again before you rely on it.]`;
+    }
+    default:
+      return pinNote(event);
+  }
 }
 
 function stepName(turn: TurnId, number: number): string {

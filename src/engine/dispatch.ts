@@ -304,6 +304,7 @@ async function resultOf(
     args: call.args,
     signal,
     annotate,
+    beside: { isOn: false, isOver: false, onEnd: async () => undefined },
     progress: (text) => {
       parts.bus.publishDelta({ kind: "ToolCallProgress", payload: { turn, call_id: call.requested.id, text } });
     },

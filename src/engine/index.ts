@@ -30,7 +30,7 @@ export {
   type HookVerdict,
 } from "./hook.ts";
 export { type CheckToken, createInputQueue, type InputQueue, type InputToken } from "./input-queue.ts";
-export { howItEnded } from "./job-note.ts";
+export type { Lasting } from "./lasting.ts";
 export { note } from "./note.ts";
 export { changedPayload, eitherName, type PayloadChanges } from "./payload-changes.ts";
 export type {
@@ -80,7 +80,6 @@ export {
   type SlashSource,
 } from "./slash-registry.ts";
 export { type Spent, sumOf, tokensOf } from "./spent.ts";
-export type { Standing } from "./standing.ts";
 export type { CheckCall, Claim, StopCheck, StopVerdict } from "./stop-check.ts";
 export type {
   EventDraft,

@@ -1,5 +1,5 @@
 /** What the model is told about the end of a background command. Bounded and pure. */
-import type { EventPayload } from "#protocol";
+import { type EventPayload, howItEnded } from "#protocol";
 
 const COMMAND_CHARS = 200;
 
@@ -10,26 +10,4 @@ export function jobNote({ job, status, duration_ms, detail, ...ended }: EventPay
     return `[harness: The background command ${job} was interrupted when the program stopped${why}. It no longer runs, nobody knows how far it got, and its output is gone. Look before you rely on it.]`;
   }
   return `[harness: The background command ${job} has ended after ${seconds} s: ${howItEnded({ status, ...ended })}${why}. Read what it printed with job.read.]`;
-}
-
-/** `exit code 1`, `ended by SIGTERM`: for the model and for people. */
-export function howItEnded({
-  status,
-  exit_code,
-  signal,
-}: Pick<EventPayload<"JobEnded">, "status" | "exit_code" | "signal">): string {
-  switch (status) {
-    case "exited":
-      return signal === undefined ? `exit code ${exit_code ?? 0}` : `ended by ${signal}`;
-    case "timeout":
-      return "its time was over";
-    case "output":
-      return "it printed too much";
-    case "stopped":
-      return "stopped";
-    case "failed":
-      return "it could not run";
-    case "lost":
-      return "interrupted when the program stopped";
-  }
 }

@@ -143,7 +143,7 @@ export function createRecovery(parts: RecoveryParts): Recovery {
           labels: remains.labels,
           planMode: remains.planMode,
           queued: queued(),
-          standing: remains.standing.ids,
+          lasting: remains.lasting.ids,
         }),
       }),
     ]);

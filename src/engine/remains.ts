@@ -3,8 +3,8 @@
  * have no outcome. Holds nothing of what is finished, so it stays small however long the log is.
  */
 import type { CallId, Event, EventOf, EventPayload, Label, SessionId, TurnId } from "#protocol";
+import { createLasting, type Lasting } from "./lasting.ts";
 import { differenceOf, type Spent, sumOf, tokensOf } from "./spent.ts";
-import { createStanding, type Standing } from "./standing.ts";
 
 export interface Remains {
   /** Events of one session, oldest first. */
@@ -25,7 +25,7 @@ export interface Remains {
   readonly labels: readonly Label[];
   readonly planMode: boolean;
   /** What still applies, however long ago it was said. */
-  readonly standing: Standing;
+  readonly lasting: Lasting;
 }
 
 export function createRemains(): Remains {
@@ -34,13 +34,13 @@ export function createRemains(): Remains {
   const delegations = new Map<SessionId, EventPayload<"DelegationStarted">>();
   let openTurn: { turn: TurnId; steps: number } | undefined;
   const labels = new Set<Label>();
-  const standing = createStanding();
+  const lasting = createLasting();
   let spent = sumOf();
   let delegated = sumOf();
 
   return {
     apply(event) {
-      standing.apply(event);
+      lasting.apply(event);
       switch (event.kind) {
         case "TurnStarted":
           openTurn = { turn: event.payload.turn, steps: 0 };
@@ -109,9 +109,9 @@ export function createRemains(): Remains {
       return [...labels].sort();
     },
     get planMode() {
-      return standing.planMode;
+      return lasting.planMode;
     },
-    standing,
+    lasting,
     get hasOpenCalls() {
       return open.size > 0 || delegations.size > 0;
     },

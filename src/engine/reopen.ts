@@ -47,7 +47,7 @@ export async function reopenSession(
   for (const at of event === 0 ? [] : await store.read(id, { after: event - 1, limit: 1 })) {
     remains.apply(at);
     await applyWaiting(at);
-    await applyStanding(at);
+    await applyLasting(at);
   }
   if (event === 0) await applyBefore(start);
   let eventsRead = 0;
@@ -81,14 +81,14 @@ export async function reopenSession(
   };
 
   /** What still applied when a turn ended was said further back in the log. */
-  async function applyStanding(ended: Event): Promise<void> {
-    for (const standing of ended.kind === "TurnEnded" ? (ended.payload.standing ?? []) : []) {
-      for (const said of await store.read(id, { after: standing - 1, limit: 1 })) takeStanding(said);
+  async function applyLasting(ended: Event): Promise<void> {
+    for (const lasting of ended.kind === "TurnEnded" ? (ended.payload.lasting ?? []) : []) {
+      for (const said of await store.read(id, { after: lasting - 1, limit: 1 })) takeLasting(said);
     }
   }
 
-  function takeStanding(said: Event): void {
-    remains.standing.apply(said);
+  function takeLasting(said: Event): void {
+    remains.lasting.apply(said);
     conversation.hold(said);
   }
 
@@ -102,8 +102,8 @@ export async function reopenSession(
     }
     const ended = page.findLastIndex(isEnd);
     for (const said of page.slice(Math.max(0, ended))) {
-      await applyStanding(said);
-      takeStanding(said);
+      await applyLasting(said);
+      takeLasting(said);
     }
   }
 

@@ -16,6 +16,7 @@ import type { HiddenTools, ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
 import { createInnerCalls } from "./inner-calls.ts";
 import { type CheckToken, createInputQueue, type InputToken } from "./input-queue.ts";
+import type { Lasting } from "./lasting.ts";
 import { createMentions } from "./mentions.ts";
 import type { ModelOutcome, Provider } from "./provider.ts";
 import { createQueueDelivery } from "./queue-delivery.ts";
@@ -27,7 +28,6 @@ import { previewRequest, type RequestPreview } from "./request-preview.ts";
 import { type AskPerson, createRunTool, type NestedCall, type StartBackground } from "./run-tool.ts";
 import type { RunningTurn, SessionCore } from "./session-core.ts";
 import { createSnapshotKeeper, SNAPSHOT_EVERY_EVENTS } from "./snapshot-keeper.ts";
-import type { Standing } from "./standing.ts";
 import { type StartedTurn, startedTurn } from "./started-turn.ts";
 import { createSteering, type Steering } from "./steering.ts";
 import type { StopCheck } from "./stop-check.ts";
@@ -86,7 +86,7 @@ export interface EngineSession {
   readonly running: RunningTurn | undefined;
   readonly model: string;
   /** What still applies, however long ago it was said. */
-  readonly standing: Standing;
+  readonly lasting: Lasting;
   /** Inputs that wait for their turn. */
   readonly queued: number;
   /** Starts a turn and takes the session at once; throws TurnInProgress while another turn has it. */
@@ -272,7 +272,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
           delegated: () => remains.delegated,
           labels: () => remains.labels,
           planMode: () => remains.planMode,
-          standing: () => remains.standing.ids,
+          lasting: () => remains.lasting.ids,
         },
         input,
       );
@@ -289,7 +289,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
     bus,
     recovery,
     nested,
-    standing: remains.standing,
+    lasting: remains.lasting,
     get running() {
       return state.running;
     },

@@ -76,7 +76,7 @@ export interface TurnParts {
   /** Inputs that wait; asked at the end of the turn. */
   readonly queued: () => readonly number[];
   /** Events that still apply; asked at the end of the turn. */
-  readonly standing: () => readonly number[];
+  readonly lasting: () => readonly number[];
 }
 
 export interface TurnInput {
@@ -162,7 +162,7 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     labels: parts.labels(),
     planMode: parts.planMode(),
     queued: parts.queued(),
-    standing: parts.standing(),
+    lasting: parts.lasting(),
   });
   const ended: EventPayload<"TurnEnded"> = {
     turn,

@@ -63,6 +63,7 @@ export { storeFailure } from "./store-failure.ts";
 export { streamEvents } from "./stream-events.ts";
 export { PROTOCOL_VERSION, understands } from "./version.ts";
 export {
+  howItEnded,
   MODES,
   type Mode,
   PLAN_MAX_CHARS,

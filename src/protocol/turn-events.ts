@@ -96,7 +96,7 @@ export const turnEvents = {
       .array(queuedId)
       .optional()
       .describe("Inputs that are still queued, oldest first; absent if there are none."),
-    standing: z
+    lasting: z
       .array(z.number().int().positive())
       .optional()
       .describe(

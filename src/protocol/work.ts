@@ -1,4 +1,5 @@
 /** Modes of a session, the list of todos and the state of a plan, with their bounds. Free of zod: the engine and browsers use it. */
+import type { EventPayload } from "./events.ts";
 import type { CallId } from "./ids.ts";
 
 /** `auto` is none of them: only `--auto-approve` gives that. */
@@ -31,4 +32,26 @@ export function todoLine(todos: readonly Todo[]): string | undefined {
   const done = todos.filter(({ state }) => state === "done").length;
   const now = todos.find(({ state }) => state === "active") ?? todos.find(({ state }) => state === "pending");
   return `todo ${done}/${todos.length}${now === undefined ? "" : `  ${now.text}`}`;
+}
+
+/** `exit code 1`, `ended by SIGTERM`: for the model and for people. */
+export function howItEnded({
+  status,
+  exit_code,
+  signal,
+}: Pick<EventPayload<"JobEnded">, "status" | "exit_code" | "signal">): string {
+  switch (status) {
+    case "exited":
+      return signal === undefined ? `exit code ${exit_code ?? 0}` : `ended by ${signal}`;
+    case "timeout":
+      return "its time was over";
+    case "output":
+      return "it printed too much";
+    case "stopped":
+      return "stopped";
+    case "failed":
+      return "it could not run";
+    case "lost":
+      return "interrupted when the program stopped";
+  }
 }

@@ -1,14 +1,14 @@
 /** What a person and the agent have agreed on: the mode of the session, its plan, its todos. Each change is on the record before it holds. */
 import { createSerial, defined } from "#base";
 import type { SessionAgreements } from "#control";
-import type { EventBus, Standing, Tool } from "#engine";
+import type { EventBus, Lasting, Tool } from "#engine";
 import { type CallId, type ClientId, type Mode, ReasonError } from "#protocol";
 import { createPlanTool, createTodosTool } from "#tools";
 
 /** Of the whole tree: what it holds back for the root, it holds back for delegates. */
 export interface SessionMode {
   plan: boolean;
-  base: Standing["base"];
+  base: Lasting["base"];
   /** The delegates that are told when plan mode changes. */
   readonly delegates: Set<Pick<EventBus, "publish">>;
 }
@@ -26,11 +26,11 @@ export function modeOf({ plan, base }: Pick<SessionMode, "plan" | "base">): Mode
 export function createAgreements({
   bus,
   mode,
-  standing,
+  lasting,
 }: {
   readonly bus: Pick<EventBus, "publish">;
   readonly mode: SessionMode;
-  readonly standing: () => Standing;
+  readonly lasting: () => Lasting;
 }): Agreements {
   // In order: whoever finds it done already is told so when the log has it.
   const inOrder = createSerial();
@@ -66,7 +66,7 @@ export function createAgreements({
     agree: (call_id, plan, edited) => inOrder(() => agree(plan, edited, { call_id })),
     done: (call_id) =>
       inOrder(async () => {
-        if (standing().agreed === undefined) return false;
+        if (lasting().agreed === undefined) return false;
         await bus.publish("PlanChanged", { state: "done", call_id });
         return true;
       }),
@@ -80,21 +80,21 @@ export function createAgreements({
     setMode: (next, by) => inOrder(() => change(next, by)),
     approve: (edited, by) =>
       inOrder(async () => {
-        const proposed = standing().proposed?.plan;
+        const proposed = lasting().proposed?.plan;
         const plan = edited ?? proposed;
         if (plan === undefined) await change(mode.base, by);
         else await agree(plan, proposed !== undefined && plan !== proposed, { by });
       }),
     closePlan: (state, by) =>
       inOrder(async () => {
-        const { agreed, proposed } = standing();
+        const { agreed, proposed } = lasting();
         if (agreed === undefined && proposed === undefined) {
           throw new ReasonError("NotAllowed", { detail: "There is no plan." });
         }
         await bus.publish("PlanChanged", { state, by });
       }),
     async clearTodos() {
-      if (standing().todos.length > 0) await bus.publish("TodosChanged", { todos: [] });
+      if (lasting().todos.length > 0) await bus.publish("TodosChanged", { todos: [] });
     },
   };
 }

@@ -7,7 +7,9 @@ import {
   createSession,
   type EngineSession,
   type EventBus,
+  type HiddenTools,
   type HookDispatcher,
+  type Lasting,
   type Provider,
   type Reopened,
   type SessionCore,
@@ -78,14 +80,9 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
   const permission = permissionOf(parts);
   world.sandbox.recordTo(bus);
   world.servers.recordTo(bus);
-  const delegating =
-    runtime === undefined || hidden === undefined
-      ? undefined
-      : createDelegating({ ...parts, runtime, hidden, adopt: (open) => dependencies.adopt(id, open) });
-  const jobs =
-    birth === undefined ? createBackgroundJobs({ bus, clock, ids, now: () => runningStep(core) }) : undefined;
-  const agreements = createAgreements({ bus, mode: place.mode, standing: () => engine.standing });
-  const chained = { permission, budgets, hooks, jobs };
+  const delegating = delegatingOf(parts, hidden);
+  const work = sessionWork(parts, () => engine.lasting);
+  const chained = { permission, budgets, hooks, jobs: work.jobs };
   const engine = createSession(core, {
     ids,
     store,
@@ -94,8 +91,8 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     previewChain: () => requestChain(parts, { ...chained, hooks: undefined }),
     toolChain: toolChain(parts, chained),
     ask: askPerson({ bus, approver, asking: askingOf(birth), givenAnswers: earlier?.answers }),
-    background: jobs?.start,
-    toolSources: toolSources(parts, delegating, sessionTools(agreements, jobs, clock)),
+    background: work.jobs?.start,
+    toolSources: toolSources(parts, delegating, work.tools),
     beforeTurn: readiness(bus, dependencies, world),
     settle: async () => delegating?.delegations.settle(),
     toolSettings: settings.tools,
@@ -117,8 +114,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     engine,
     permission,
     hooks,
-    agreements,
-    jobs,
+    ...work,
     rules: () => rulesOf(parts),
     close() {
       budgets.close();
@@ -131,6 +127,13 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     if (birth === undefined) runtime?.endTurn(turn);
     budgets.tellLeft(turn);
   }
+}
+
+function delegatingOf(parts: SessionEngineParts, hidden: HiddenTools | undefined): Delegating | undefined {
+  const { core, dependencies, place } = parts;
+  const { runtime } = place;
+  if (runtime === undefined || hidden === undefined) return undefined;
+  return createDelegating({ ...parts, runtime, hidden, adopt: (open) => dependencies.adopt(core.id, open) });
 }
 
 /** Servers whose tools are known are connected behind the first request: to load what that takes holds up everything else. */
@@ -191,15 +194,17 @@ function stepBeginning(
   };
 }
 
-/** Those for background commands come with the first one. */
-function sessionTools(
-  { tools }: Agreements,
-  jobs: BackgroundJobs | undefined,
-  clock: SessionCore["clock"],
-): () => readonly Tool[] {
-  if (jobs === undefined) return () => [];
+/** What the person and the agent agree on, and what goes on beside the turns of a root; with the tools for it. */
+function sessionWork({ core, dependencies, birth, place }: SessionEngineParts, lasting: () => Lasting) {
+  const { bus, clock } = core;
+  const agreements = createAgreements({ bus, mode: place.mode, lasting });
+  if (birth !== undefined) return { agreements, jobs: undefined, tools: (): readonly Tool[] => [] };
+  const jobs = createBackgroundJobs({ bus, clock, ids: dependencies.ids, now: () => runningStep(core) });
   const forJobs = createJobTools(jobs, clock);
-  return () => (jobs.list().length === 0 ? tools : [...tools, ...forJobs]);
+  // Those for background commands come with the first one.
+  const tools = (): readonly Tool[] =>
+    jobs.list().length === 0 ? agreements.tools : [...agreements.tools, ...forJobs];
+  return { agreements, jobs, tools };
 }
 
 function runningStep({ state }: SessionCore): { readonly turn?: TurnId; readonly step?: number } {

@@ -120,7 +120,7 @@ export async function openSession(
       slash: sessionSlash({
         ...{ dependencies, servers: place.servers, rules: ruled.rules, runtime: place.runtime },
         work: workWords({
-          ...{ agreements, jobs, standing: engine.standing, mode: place.mode, clock },
+          ...{ agreements, jobs, lasting: engine.lasting, mode: place.mode, clock },
           isService: dependencies.isService,
         }),
       }),
@@ -251,7 +251,7 @@ function rootPlace({
     context,
     mode: {
       plan: earlier?.remains.planMode ?? false,
-      base: earlier?.remains.standing.base ?? "ask",
+      base: earlier?.remains.lasting.base ?? "ask",
       delegates: new Set(),
     },
     processes,
@@ -324,7 +324,7 @@ function lifeOf({
       if (Object.keys(context.values()).length > 0) await context.set(engine.bus, {});
       if (earlier !== undefined) {
         await endInterrupted(earlier.remains.openDelegations, engine.bus, dependencies.store);
-        await reportLostJobs(earlier.remains.standing.jobs, engine.bus);
+        await reportLostJobs(earlier.remains.lasting.jobs, engine.bus);
       }
       await engine.begin();
     },
@@ -370,13 +370,13 @@ function lifeOf({
 function workOf(
   { autoApprove }: SessionDependencies,
   { mode }: AgentTree,
-  { engine: { standing }, jobs }: SessionEngine,
+  { engine: { lasting }, jobs }: SessionEngine,
 ): SessionWork {
   const now = modeOf(mode);
   return {
     mode: now === "ask" && autoApprove ? "auto" : now,
-    todos: standing.todos,
-    plan: standing.proposed !== undefined ? "proposed" : standing.agreed !== undefined ? "agreed" : undefined,
+    todos: lasting.todos,
+    plan: lasting.proposed !== undefined ? "proposed" : lasting.agreed !== undefined ? "agreed" : undefined,
     jobs: jobs?.running ?? 0,
     keptJobs: jobs?.kept ?? 0,
   };

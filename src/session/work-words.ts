@@ -1,6 +1,6 @@
 /** `/mode`, `/plan`, `/todos` and `/jobs`: what people see and change of the work of a session, for every client. */
 import { type Clock, visibleLine, visibleLines } from "#base";
-import type { BuiltInRuns, SlashCaller, Standing } from "#engine";
+import type { BuiltInRuns, Lasting, SlashCaller } from "#engine";
 import { ReasonError } from "#protocol";
 import { type BackgroundJobs, type Job, jobLines } from "#tools";
 import { type Agreements, modeOf, type SessionMode } from "./agreements.ts";
@@ -12,19 +12,19 @@ const MARKS = { pending: "[ ]", active: "[>]", done: "[x]" } as const;
 export interface WorkWordsParts {
   readonly agreements: Pick<Agreements, "clearTodos">;
   readonly jobs: BackgroundJobs | undefined;
-  readonly standing: Standing;
+  readonly lasting: Lasting;
   readonly mode: SessionMode;
   readonly clock: Pick<Clock, "monotonicMs">;
   /** Sessions go on when nobody is attached. */
   readonly isService: boolean;
 }
 
-export function workWords({ agreements, jobs, standing, mode, clock, isService }: WorkWordsParts): BuiltInRuns {
+export function workWords({ agreements, jobs, lasting, mode, clock, isService }: WorkWordsParts): BuiltInRuns {
   return {
     mode: () => ({ text: `Mode: ${modeOf(mode)}. To change it: /mode ask|plan|accept-edits` }),
-    plan: () => ({ text: planText(standing) }),
+    plan: () => ({ text: planText(lasting) }),
     async todos({ action }, caller) {
-      if (action === undefined) return { text: todosText(standing) };
+      if (action === undefined) return { text: todosText(lasting) };
       requirePerson(caller, "clear the todos");
       await agreements.clearTodos();
       return {};
@@ -55,7 +55,7 @@ export function workWords({ agreements, jobs, standing, mode, clock, isService }
   };
 }
 
-function planText({ proposed, agreed, planMode }: Standing): string {
+function planText({ proposed, agreed, planMode }: Lasting): string {
   const mode = planMode ? "Plan mode is on. " : "";
   if (proposed !== undefined) {
     return `${mode}Proposed; /plan approve, /plan approve NEW TEXT, or /plan reject REASON:\n\n${visibleLines(proposed.plan)}`;
@@ -64,7 +64,7 @@ function planText({ proposed, agreed, planMode }: Standing): string {
   return `${mode}Agreed; /plan done or /plan drop closes it:\n\n${visibleLines(agreed)}`;
 }
 
-function todosText({ todos }: Standing): string {
+function todosText({ todos }: Lasting): string {
   if (todos.length === 0) return "No todos.";
   return todos.map(({ text, state }) => `  ${MARKS[state]} ${visibleLine(text)}`).join("\n");
 }

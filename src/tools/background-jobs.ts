@@ -106,6 +106,7 @@ export function createBackgroundJobs({ bus, clock, ids, now }: BackgroundJobsOpt
     ended.then(() => started.resolve(), started.reject);
     try {
       await started.promise;
+      if (call.beside !== undefined) call.beside.isOn = true;
     } finally {
       call.signal.removeEventListener("abort", cancel);
     }
@@ -144,6 +145,11 @@ export function createBackgroundJobs({ bus, clock, ids, now }: BackgroundJobsOpt
       failure = error;
     }
     progress.close();
+    if (call.beside !== undefined) call.beside.isOver = true;
+    // What it changed is on record before its end is.
+    await call.beside?.onEnd().catch((error: unknown) => {
+      failure ??= error;
+    });
     const isStopped = stop.signal.aborted && !isLoud;
     const how =
       failure === undefined || isStopped

@@ -26,10 +26,10 @@ export const execFacts = {
   class: "mutating",
   kind: "command",
   description:
-    "Run a Bash command (no terminal, no stdin); its children end with it. timeout_ms: default 120000, at most 600000. " +
-    "background: true returns at once with a job id; timeout_ms is then an hour, at most a day. " +
-    "What only reads runs unasked, confined: read-only, no network, 10 s. " +
-    "ask: true puts it to the user instead; outside: true asks to run it unsandboxed, with the user's credentials.",
+    "Run a Bash command (no terminal or stdin; its children end with it). background: true: job id at once. " +
+    "timeout_ms: 120000, at most 600000. " +
+    "What only reads runs unasked: read-only, no network, 10 s. " +
+    "ask: true asks the user instead; outside: true asks to run it unsandboxed, as the user.",
   parameters: {
     type: "object",
     properties: {

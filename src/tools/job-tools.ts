@@ -1,6 +1,7 @@
 /** `job.read` and `job.stop`: the model's hold on its background commands. The commands themselves were judged when they were started. */
 import type { Clock } from "#base";
-import { howItEnded, type Tool, type ToolContext, ToolError, textOutput } from "#engine";
+import { type Tool, type ToolContext, ToolError, textOutput } from "#engine";
+import { howItEnded } from "#protocol";
 import { optionalInteger, optionalText, textArgument } from "./arguments.ts";
 import type { BackgroundJobs, Job } from "./background-jobs.ts";
 import type { ToolFacts } from "./facts.ts";

@@ -4,7 +4,7 @@
  */
 import type { Event, EventPayload, JobId, Mode, PlanState, Todo } from "#protocol";
 
-export interface Standing {
+export interface Lasting {
   /** Events of one session, oldest first. */
   apply(event: Event): void;
   readonly planMode: boolean;
@@ -21,21 +21,21 @@ export interface Standing {
   readonly ids: readonly number[];
 }
 
-export function createStanding(): Standing {
+export function createLasting(): Lasting {
   /** The event of each thing that applies, by what it is about. */
   const held = new Map<string, number>();
   const jobs = new Map<JobId, EventPayload<"JobStarted">>();
-  let base: Standing["base"] = "ask";
+  let base: Lasting["base"] = "ask";
   let todos: readonly Todo[] = [];
   let agreed: string | undefined;
-  let proposed: Standing["proposed"];
+  let proposed: Lasting["proposed"];
 
   function hold(what: string, event: Event, applies: boolean): void {
     if (applies) held.set(what, event.id);
     else held.delete(what);
   }
 
-  function propose(event: Event, next: Standing["proposed"]): void {
+  function propose(event: Event, next: Lasting["proposed"]): void {
     proposed = next;
     hold("proposed", event, next !== undefined);
   }
