@@ -74,6 +74,14 @@ describe("a background command", () => {
     expect(rig.of("JobStarted")).toEqual([]);
   });
 
+  test("that only reads needs no answer, and runs as a reader", async () => {
+    const rig = await createHarnessRig([beside("ls"), says("done")]);
+    rig.workspace.put("a.txt", "");
+    await rig.send();
+    expect(await rig.next("JobEnded")).toMatchObject({ status: "exited", exit_code: 0 });
+    expect(rig.of("JobStarted")).toMatchObject([{ confinement: "reader" }]);
+  });
+
   test("is read from where the model stopped, whole lines while it runs, and waited for", async () => {
     const rig = await createHarnessRig([], { settings: allowed });
     rig.vendor.reply(beside(`echo one; printf half; ${until("go")}; echo " and more"; echo two`), says("started"));
@@ -171,6 +179,50 @@ describe("a background command", () => {
     await rig.send();
     expect(rig.of("JobStarted")).toHaveLength(MAX_RUNNING_JOBS);
     expect(texts(rig).at(-1)).toContain("background commands run already");
+  });
+});
+
+describe("a person", () => {
+  const slash = async (rig: HarnessRig, namespace: string, name: string, args = {}): Promise<string> =>
+    (await rig.submit({ kind: "RunSlashCommand", namespace, name, args })).result.text ?? "";
+
+  test("lists, reads and stops background commands, by their number or the end of their id", async () => {
+    const rig = await rigOf(beside("echo out; sleep 600"), says("started"));
+    expect(await slash(rig, "", "jobs")).toBe("No background commands.");
+    await rig.send();
+    await rig.next("JobOutput");
+    expect(await slash(rig, "", "jobs")).toMatch(/^1 {2}job_\w+ {2}running for .* echo out; sleep 600$/);
+    expect(await slash(rig, "jobs", "output", { job: "1" })).toContain("out");
+    await slash(rig, "jobs", "stop", { job: jobOf(rig).slice(-6) });
+    expect(rig.of("JobEnded")).toMatchObject([{ status: "stopped", detail: "by a person" }]);
+    await expect(slash(rig, "jobs", "stop", { job: "7" })).rejects.toMatchObject({ reason: "InvalidCommand" });
+  });
+
+  test("keeps one only where sessions go on when nobody is attached", async () => {
+    const here = await rigOf(beside("sleep 600"), says("started"));
+    await here.send();
+    await expect(slash(here, "jobs", "keep", { job: "1" })).rejects.toMatchObject({ reason: "NotAllowed" });
+    const served = await createHarnessRig([beside("sleep 600"), says("started")], {
+      settings: allowed,
+      waitsForHumans: true,
+    });
+    await served.send();
+    const retired = () => served.harness.control.retire(served.session);
+    served.client.disconnect();
+    await slash(served, "jobs", "keep", { job: "1" });
+    expect(await retired()).toBe(false);
+    await slash(served, "jobs", "stop", { job: "1" });
+    expect(await retired()).toBe(true);
+  });
+
+  test("is the only one to stop or keep one by hand", async () => {
+    const rig = await rigOf(beside("sleep 600"), says("started"));
+    await rig.send();
+    const agent = rig.harness.control.connect({ identityClass: "agent", interactive: false });
+    for (const name of ["stop", "keep"]) {
+      const command = { kind: "RunSlashCommand", session: rig.session, namespace: "jobs", name, args: { job: "1" } };
+      await expect(agent.submit(command as never)).rejects.toMatchObject({ reason: "NotAllowed" });
+    }
   });
 });
 

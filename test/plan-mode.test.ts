@@ -2,7 +2,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { createDelegationRig } from "./fakes/delegation-rig.ts";
 import { calls, createHarnessRig, type HarnessRig, says } from "./fakes/harness-rig.ts";
+import { agentFile, answers, delegates, makes } from "./fakes/roles.ts";
 
 const PLAN = "1. Read a.txt\n2. Change it";
 const write = (path: string) => ["fs_write", { path, content: "x" }] as const;
@@ -210,4 +212,39 @@ describe("the list of todos", () => {
     expect(rig.of("ToolResult")).toMatchObject([{ is_error: true, reason: "InvalidArguments" }]);
     expect(rig.of("TodosChanged")).toEqual([]);
   });
+});
+
+test("a delegate reads that plan mode is on, its calls are held back, and it starts nothing in the background", async () => {
+  const write = { path: "made", content: "x" };
+  const rig = await createDelegationRig(
+    {
+      ".harness/agents/scout.md": agentFile("scout", "tools: [fs.write, exec]\n"),
+      ".harness/agents/runner.md": agentFile("runner", "tools: [exec]\n"),
+    },
+    {
+      root: [
+        delegates({ agent: "scout", task: "Look." }),
+        answers("done"),
+        delegates({ agent: "runner", task: "Do." }),
+        answers("done"),
+      ],
+      scout: [
+        (call) => makes(["exec", { command: "ls" }], ["fs.write", write])(call),
+        (call) => answers(JSON.stringify(call.request.messages))(call),
+      ],
+      runner: [makes(["exec", { command: "ls", background: true }]), answers("done")],
+    },
+  );
+  await rig.submit({ kind: "EnterPlanMode" });
+  await rig.send("go");
+  const [child] = rig.children();
+  expect(rig.ofSession(child, "PlanModeChanged")).toEqual([{ active: true }]);
+  expect(rig.ofSession(child, "ToolResult").map(({ outcome, name }) => [name, outcome])).toEqual([
+    ["exec", "ok"],
+    ["fs.write", "denied"],
+  ]);
+  await rig.submit({ kind: "SetMode", mode: "ask" });
+  await rig.send("again");
+  const second = rig.children()[1];
+  expect(JSON.stringify(rig.ofSession(second, "ToolResult"))).toContain("cannot run in the background here");
 });

@@ -46,6 +46,16 @@ function watched({ background = true, pinned = false as boolean | "unknown" } = 
   return { clock, state, stop };
 }
 
+test("a background command that a person has kept keeps its session", async () => {
+  const { clock, state } = watched();
+  state.open = [{ ...idle, jobs: 1, keptJobs: 1 }];
+  await clock.advance(60 * MINUTE_MS);
+  expect([state.retired, state.ended]).toEqual([[], 0]);
+  state.open = [{ ...idle, jobs: 1 }];
+  await clock.advance(12 * MINUTE_MS);
+  expect(state.retired).toEqual([id]);
+});
+
 test("ends once, after its time, and watches no longer", async () => {
   const { clock, state } = watched();
   await clock.advance(29 * MINUTE_MS);

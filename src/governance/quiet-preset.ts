@@ -208,7 +208,7 @@ function fileProblem(tool: string, path: string, root: string): string | undefin
 const EVERYTHING = /(?:^|\/)\*{1,2}$/;
 
 /** Arguments of `exec` that change nothing about what runs. */
-const EXEC_NEUTRAL = /^(?:command|description|timeout|timeout_ms|timeoutMs|ask|outside)$/;
+const EXEC_NEUTRAL = /^(?:command|description|timeout|timeout_ms|timeoutMs|ask|outside|background)$/;
 const EXEC_FOLDER = /^(?:cwd|workdir)$/;
 
 function quietExec(call: QuietCall, root: string): QuietDecision {
