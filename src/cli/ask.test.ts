@@ -69,7 +69,12 @@ test.each([
   [["", "e", "1. Only this", "2. And this", "."], '{"plan":"1. Only this\\n2. And this"}'],
   [["First look at b.txt"], "First look at b.txt"],
 ])("a plan is shown and answered with %j", async (answers, answer) => {
-  const payload = { call_id: "c", question: "Approve this plan?", plan: "1. Look\n2. Change", options: ["approve"] };
+  const payload = {
+    call_id: "c",
+    question: "Approve this plan?\n\n1. Look\n2. Change",
+    plan: "1. Look\n2. Change",
+    options: ["approve"],
+  };
   const { shown, sent } = await asked([{ kind: "QuestionAsked", session: "s", payload }], answers);
   expect(shown).toContain("│ 2. Change");
   expect(sent).toEqual([{ kind: "AnswerQuestion", session: "s", call_id: "c", answer }]);

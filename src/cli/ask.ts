@@ -67,8 +67,7 @@ export function createAsker({ terminal, outward, renderer, client }: AskerParts)
     const asker = payload.server === undefined ? "The model" : `The MCP server ${payload.server}`;
     const head = textsOf(lineRows(screen, "", `${whoAsks(payload.delegate)}${asker} asks:`));
     const rows = [...head.map((row) => paint(screen, "bold", row)), ...textsOf(foreignRows(screen, payload.question))];
-    const planned = payload.plan === undefined ? [] : textsOf(foreignRows(screen, payload.plan));
-    screen.show(`${[...rows, ...planned].join("\n")}\n`);
+    screen.show(`${rows.join("\n")}\n`);
     const { call_id } = payload;
     if (payload.plan !== undefined) {
       const answer = await readPlanAnswer(screen, settled);

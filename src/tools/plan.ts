@@ -48,7 +48,8 @@ export function createPlanTool(desk: PlanDesk): Tool & ToolFacts {
       }
       if (plan === "") throw new ToolError("'plan' is missing: write the plan as Markdown.", "InvalidArguments");
       if (plan.length > PLAN_MAX_CHARS) throw new ToolError(tooLong("The plan", plan), "InvalidArguments");
-      const answer = await ask("Approve this plan?", [APPROVE], { plan });
+      // With the plan in it: a client that does not know the field shows what is approved all the same.
+      const answer = await ask(`Approve this plan?\n\n${plan}`, [APPROVE], { plan });
       if (answer === undefined) {
         await desk.propose(callId, plan);
         const text =
