@@ -3,7 +3,7 @@
  * process, and how long a key takes to reach the screen meanwhile. Usage: node bench/tui-stream.ts [deltas]
  */
 import type { ClientSession, Event } from "#client";
-import { createTheme, runInterface, type ScreenPort } from "#tui";
+import { runInterface, type ScreenPort } from "#tui";
 import { createSystemClock } from "#world";
 
 const DELTAS = Number(process.argv[2] ?? 2_000);
@@ -47,7 +47,9 @@ const screen: ScreenPort = {
     type = on.bytes;
     return () => undefined;
   },
+  useFull: () => undefined,
   suspend: () => undefined,
+  pause: () => () => undefined,
 };
 // Of a session the interface asks for its events here, and for nothing else.
 const session = { id: "sess_1", events } as unknown as ClientSession;
@@ -64,14 +66,19 @@ const before = process.cpuUsage();
 await runInterface({
   screen,
   clock,
-  theme: createTheme("dark"),
+  theme: "dark",
+  followsBackground: false,
+  keys: {},
   client: { session: () => session },
   session,
   facts: { session: "sess_1", profile: "default", branch: "main", isCostShown: true },
   model: "m",
   since: 0,
   last: 0,
-  history: [],
+  history: () => [],
+  draft: { text: "", keep: async () => undefined },
+  commands: async () => [],
+  editOutside: async () => undefined,
   remember: async () => undefined,
   send: async () => undefined,
   slash: async () => undefined,

@@ -212,6 +212,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.rmSync",
     why: "Removes the folder of a package of an MCP server that was removed or not approved.",
   },
+  "src/cli/outside-editor.ts": {
+    uses: "fs.rmSync",
+    why: "The file with an input while a person edits it in their own editor.",
+  },
   "src/cli/skills.ts": {
     uses: "fs.mkdirSync fs.writeFileSync",
     why: "`harness skills new`, which a person types.",

@@ -58,7 +58,7 @@ test("a server on the network is added with its headers, and tried", async () =>
     out: expect.stringContaining("the variable NET_TOKEN, which its entry in config.toml names, is not set"),
   });
   const withToken = { ...home, env: { ...home.env, NET_TOKEN: "mcp-token-0b7d6053" } };
-  expect(await callCli(withToken, ["mcp", "test"])).toMatchObject({ code: 0, out: "✓ net: 7 tools, MCP 2026-07-28\n" });
+  expect(await callCli(withToken, ["mcp", "test"])).toMatchObject({ code: 0, out: "✓ net: 8 tools, MCP 2026-07-28\n" });
   expect(seen.at(-1)?.headers).toMatchObject({ "x-team": "blue", authorization: "Bearer mcp-token-0b7d6053" });
 });
 

@@ -66,6 +66,24 @@ describe.runIf(hasSandbox)("an MCP server", () => {
     expect(replay.log()).toContain("It is in Ulm.");
   });
 
+  test("tells its progress and what it logs", async () => {
+    const lines: string[] = [];
+    const replies = [calls(["mcp.new.steps", {}]), calls(["mcp.new.rewrite", {}]), says("done")];
+    const serverLog = (level: string, text: string) => void lines.push(`${level} ${text}`);
+    const rig = await createHarnessRig(replies, { ...options(["mcp.new.*"]), serverLog });
+    await rig.send();
+    const [started] = rig.of("ToolCallStarted");
+    const told = rig.of("ToolCallProgress");
+    expect(new Set(told.map(({ call_id }) => call_id))).toEqual(new Set([started?.call_id]));
+    // What comes at once is one event; each piece is a line of it.
+    const pieces = told
+      .map(({ text }) => text)
+      .join("")
+      .split("\n");
+    expect(pieces).toEqual([...Array.from({ length: 50 }, (_, at) => `${at + 1} of 50`), ""]);
+    expect(lines).toContain("debug new: the note was changed");
+  });
+
   test("has resources: a rule or a person allows reading one, the receipt names it, and a change is told", async () => {
     const read = calls(["mcp.read_resource", { server: "new", uri: "note://1" }]);
     const denied = await createHarnessRig([read, says("done")], options([]));

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { McpServer } from "#artifacts";
+import type { ToolContext } from "#engine";
 import { createSystemClock } from "#world";
 import { createRemoteServers } from "../src/session/remote-servers.ts";
 import { answerWith, serveOnLoopback } from "./fakes/http-mcp-server.ts";
@@ -12,7 +13,7 @@ import { testCredentials } from "./fakes/test-credentials.ts";
 
 test("SDK 1.x and 2.x, stdio and HTTP", async () => {
   const program = (name: string, file: string) =>
-    stdioServer(name, [resolve(import.meta.dirname, "fakes", file)], { startupTimeoutMs: 60_000 });
+    stdioServer(name, [resolve(import.meta.dirname, "fakes", file)], { startupTimeoutMs: 60_000, sampling: true });
   const remote = (name: string, { origin }: { readonly origin: string }): McpServer => {
     return { ...stdioServer(name, []), connection: { kind: "http", url: `${origin}/mcp`, headers: {} } };
   };
@@ -37,5 +38,19 @@ test("SDK 1.x and 2.x, stdio and HTTP", async () => {
   ]);
   for (const { name } of entries) {
     expect(await servers.run(`mcp.${name}.add`, { a: 2, b: 3 })).toMatchObject({ content: [{ text: "5" }] });
+    await expect.poll(() => servers.prompts().map(({ server }) => server)).toContain(name);
+    const asked = { server: name, prompt: "review", arguments: { file: "x.ts" } };
+    expect(JSON.stringify(await servers.run("mcp.get_prompt", asked))).toContain("Review x.ts");
+    const isOld = name.startsWith("old");
+    const typed = { server: name, of: { prompt: "review" }, argument: isOld ? "file" : "style", value: "", others: {} };
+    expect(await servers.complete(typed, new AbortController().signal)).toEqual(
+      isOld ? ["a.ts", "b.ts"] : ["short", "strict"],
+    );
   }
+  // Of the older era over stdio: over HTTP without sessions nothing can ask back.
+  const call: ToolContext["call"] = async (tool, args) => {
+    expect([tool, args.server]).toEqual(["mcp.sample", "old_stdio"]);
+    return { content: [{ type: "text", text: "Because." }] };
+  };
+  expect(JSON.stringify(await servers.run("mcp.old_stdio.ask", {}, { call }))).toContain("Because.");
 });

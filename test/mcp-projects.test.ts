@@ -124,6 +124,7 @@ describe("a server of harness.md", () => {
     ["paths", { ...tiny, paths: ["/etc"] }],
     ["private_network", { url: "https://example.com/mcp", private_network: true }],
     ["read_only_tools", { ...tiny, read_only_tools: ["given"] }],
+    ["sampling", { ...tiny, sampling: true }],
     ["sandbox", { ...tiny, sandbox: "off" }],
   ])("cannot set %s", async (key, entry) => {
     declare({ tiny: entry });
@@ -132,7 +133,7 @@ describe("a server of harness.md", () => {
     expect(err).toContain(`mcp_servers.tiny: a project cannot set "${key}". To use it, declare the server in your own`);
   });
 
-  test.each(["approve", "restart", "list", "search", "describe", "Big", "a b", "../x"])(
+  test.each(["approve", "restart", "list", "search", "describe", "get_prompt", "Big", "a b", "../x"])(
     "cannot be called %s",
     async (name) => {
       declare({ [name]: tiny });

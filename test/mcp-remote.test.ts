@@ -57,7 +57,7 @@ test("calls through the helper: plain and secret headers, an echoed secret, the 
   });
   const { servers, events, made } = open(server);
   await servers.ready();
-  expect(servers.states()).toMatchObject([{ state: "ready", era: "modern", tools: 7 }]);
+  expect(servers.states()).toMatchObject([{ state: "ready", era: "modern", tools: 8 }]);
   expect(await servers.run("mcp.net.add", { a: 1, b: 2 })).toMatchObject({ content: [{ text: "3" }] });
   expect(seen.at(-1)?.headers).toMatchObject({
     "x-plain": "1",

@@ -43,10 +43,10 @@ describe.runIf(hasSandbox)("the MCP servers of a session", () => {
     await rig.send();
     const listed = String((await slash(rig, "mcp:list")).text);
     // It is tried again after a second.
-    expect(listed).toMatch(/^ {2}new: ready, 7 tools\n {2}gone: (down|starting), 0 tools; last error: it exited/);
-    expect((await slash(rig, "mcp:new")).text).toContain("new: ready\n  tools: 7\n  restarts: 0\n  protocol: MCP 20");
+    expect(listed).toMatch(/^ {2}new: ready, 8 tools\n {2}gone: (down|starting), 0 tools; last error: it exited/);
+    expect((await slash(rig, "mcp:new")).text).toContain("new: ready\n  tools: 8\n  restarts: 0\n  protocol: MCP 20");
     expect((await slash(rig, "mcp:new", { action: "restart" })).text).toContain(
-      "new: ready\n  tools: 7\n  restarts: 1",
+      "new: ready\n  tools: 8\n  restarts: 1",
     );
     expect((await slash(rig, "mcp:restart", { server: "new" })).text).toContain("  restarts: 2");
     await expect(slash(rig, "mcp:restart", { server: "no\u001b[2J" })).rejects.toThrow(

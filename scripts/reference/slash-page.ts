@@ -22,7 +22,8 @@ export function slashPage(): string {
 
 In a conversation, a line that begins with \`/\` is a command and does not reach the model. \`/help\` lists the commands of the session. A word
 without a namespace belongs to Harness or is one of your [aliases](#aliases). In \`/namespace:name\`, the namespace says where the command comes
-from: \`user\` from your own files, \`project\` from the project, any other one from Harness or a [plugin](../guide/plugins.md).
+from: \`user\` from your own files, \`project\` from the project, \`mcp\` from your [MCP servers](mcp.md#in-a-conversation), any other one from
+Harness or a [plugin](../guide/plugins.md). \`/mcp:SERVER:PROMPT\` is a [prompt](mcp.md#prompts) of a server.
 
 ## Built-in commands
 
@@ -71,5 +72,8 @@ of a built-in command, stands for one, or leads in a circle. Harness also refuse
 stand in the order of \`properties\`; the last one takes the rest of the line. [\`RunSlashCommand\`](protocol.md#commands) runs one. Its reply
 says what the client does next, in this order: shows \`text\`, submits \`command\`, continues in \`session\`, sends \`input\`. The client itself
 carries out \`/help\`, \`/clear\` and \`/quit\`.
+
+[\`CompleteInput\`](protocol.md#completeinput) says what can stand in the place of a typed input: whole lines, with commands, their arguments
+and \`@server:uri\`. Only people may send it.
 `;
 }

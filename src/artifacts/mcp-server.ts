@@ -14,6 +14,8 @@ export interface McpServer {
   readonly disabledTools: readonly string[];
   /** Those that the user says change nothing; what the server says of itself does not count. */
   readonly readOnlyTools: readonly string[];
+  /** It may have the model answer it. Only the user's own entry can say that. */
+  readonly sampling?: true;
   /** The name of the folder in which it keeps its files; default: its own name. */
   readonly folder?: string;
   /** What was approved of its program. Checked before each start. */

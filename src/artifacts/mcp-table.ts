@@ -30,8 +30,18 @@ const MAX_WAIT_MS = 60_000;
 const MAX_CALL_MS = 24 * 60 * 60 * 1000;
 const DEFAULT_STARTUP_MS = 3_000;
 const DEFAULT_TOOL_MS = 60_000;
-/** Words of `/mcp` and of `harness mcp`. */
-const RESERVED = new Set(["approve", "restart", "list", "search", "describe", "resources", "read_resource"]);
+/** Words of `/mcp`, of `harness mcp`, and of the tools that all servers share. */
+const RESERVED = new Set([
+  "approve",
+  "restart",
+  "list",
+  "search",
+  "describe",
+  "resources",
+  "read_resource",
+  "get_prompt",
+  "sample",
+]);
 const NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 
 const domains = list(textThat("host name, address, `*.name` or `*`, without scheme and port", isDomainEntry), {
@@ -186,6 +196,12 @@ export const serverTable = defineTable({
       default: "`[]`",
       meaning: "Tools that change nothing, by your own judgement. What a server says of its tools does not count.",
     },
+    sampling: {
+      type: flag,
+      default: "`false`",
+      meaning:
+        "`true`: while it works on a call, the server may have your model answer it. Each answer needs a rule or a person, and counts as your cost.",
+    },
   },
 });
 
@@ -218,9 +234,9 @@ export function serverOf(tree: Tree, reader: Reader): Omit<McpServer, "name"> | 
 
 /**
  * What a project cannot say in its entries, and why. `paths` and `private_network` open places that the workspace does not have,
- * `sandbox` the whole machine, and `read_only_tools` lets calls run without a question.
+ * `sandbox` the whole machine, `read_only_tools` lets calls run without a question, and `sampling` spends money.
  */
-const USER_KEYS = ["paths", "private_network", "read_only_tools", "sandbox"] as const;
+const USER_KEYS = ["paths", "private_network", "read_only_tools", "sampling", "sandbox"] as const;
 
 /** Entries of a project: nothing of them starts before its owner has approved it. */
 export const declaredServersType: FieldType<readonly DeclaredServer[]> = {
@@ -276,6 +292,7 @@ function toServer(
     ...defined({ enabledTools: values.enabled_tools }),
     disabledTools: values.disabled_tools ?? [],
     readOnlyTools: values.read_only_tools ?? [],
+    ...(values.sampling === true && { sampling: true as const }),
   };
 }
 

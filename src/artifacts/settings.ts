@@ -104,6 +104,10 @@ export interface DaemonSettings {
   readonly sessionIdleMinutes: number;
 }
 
+export interface InterfaceSettings {
+  readonly theme: "auto" | "dark" | "light" | "high-contrast" | "none";
+}
+
 export interface NetworkSettings {
   /** `name` (with what is below it), `*.name`, `*`, or an address. Absent: any public host. Empty: none. */
   readonly allowedDomains?: readonly string[];
@@ -170,6 +174,9 @@ export interface Settings {
   readonly audit: { readonly keychain: boolean };
   readonly log: LogSettings;
   readonly daemon: DaemonSettings;
+  readonly interface: InterfaceSettings;
+  /** Keys of the terminal interface, by action. */
+  readonly keys: Readonly<Record<string, readonly string[]>>;
   /** By name, in the order in which they are written. Of the user's own file alone. */
   readonly plugins: Readonly<Record<string, PluginPin>>;
   /** Shell hooks of the user. */
@@ -222,6 +229,8 @@ export const defaultSettings: Settings = {
   audit: { keychain: false },
   log: { components: {} },
   daemon: defaultDaemonSettings,
+  interface: { theme: "auto" },
+  keys: {},
   plugins: {},
   hooks: [],
   allowProjectHooks: false,

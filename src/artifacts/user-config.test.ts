@@ -30,6 +30,8 @@ describe("config.toml", () => {
         retention: {},
         audit: { keychain: false },
         log: { components: {} },
+        interface: { theme: "auto" },
+        keys: {},
         daemon: { idleMinutes: 30, sessionIdleMinutes: 30 },
         plugins: {},
         redaction: { patterns: [], disabledKinds: [] },
@@ -136,6 +138,11 @@ LEVEL = "2"
 [mcp_servers.idle]
 command = "idle"
 enabled = false
+[interface]
+theme = "light"
+[keys]
+open-history = ["ctrl+f", "f3"]
+suspend = []
 [[hooks]]
 event = "Stop"
 cmd = "echo bye"
@@ -153,6 +160,8 @@ cmd = "echo bye"
           tier: "user",
         },
       ],
+      interface: { theme: "light" },
+      keys: { "open-history": ["ctrl+f", "f3"], suspend: [] },
       allowProjectHooks: true,
       models: [
         {

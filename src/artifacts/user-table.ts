@@ -1,6 +1,7 @@
 /** `config.toml`: the tables of the user's own configuration, and what the program makes of them. */
 import { defined } from "#base";
 import { type ContextSource, contextSources, DEFAULT_CONTEXT_SOURCES } from "./context-sources.ts";
+import { interfaceType, keysType } from "./interface-table.ts";
 import { budgetsType } from "./limits-table.ts";
 import { mcpServersType } from "./mcp-table.ts";
 import { MAX_MODELS } from "./model-table.ts";
@@ -337,6 +338,13 @@ export const userTable = defineTable({
     audit: { type: audit, meaning: "How Harness detects that the log was replaced by an older copy." },
     log: { type: log, meaning: "How much the daemon writes to its log." },
     daemon: { type: daemon, meaning: "When a background daemon and its sessions end." },
+    interface: { type: interfaceType, meaning: "How the terminal interface looks." },
+    keys: {
+      type: keysType,
+      default: "[see the guide](../guide/terminal.md#keys)",
+      meaning:
+        'What the keys of the terminal interface do: each action by its name with its keys, for example `open-history = ["ctrl+r"]`. Press `?` in the interface for the actions. `[]` leaves an action without a key.',
+    },
     ...shellHookFields,
     plugins: { type: pluginsType, default: "none", meaning: "Your own code that runs inside Harness." },
   },
@@ -368,6 +376,8 @@ export function toSettings(values: ValuesOf<typeof userTable.fields>, base: Sett
       audit: values.audit,
       log: values.log,
       daemon: values.daemon,
+      interface: values.interface,
+      keys: values.keys,
       hooks: values.hooks,
       allowProjectHooks: values.allow_project_hooks,
       plugins: values.plugins,

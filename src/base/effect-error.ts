@@ -14,6 +14,7 @@ export type EffectReason =
   | "SandboxUnavailable"
   | "ServerUnavailable"
   | "LoginRequired"
+  | "ModelFailed"
   | "InvalidUrl"
   | "AddressRefused"
   | "SandboxRefused"

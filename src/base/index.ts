@@ -23,6 +23,7 @@ export { fileError, fileErrorText } from "./file-error.ts";
 export { foldedForms } from "./folded-forms.ts";
 export { jsonIn } from "./json-in.ts";
 export { type JunitSuite, type JunitTest, junitXml } from "./junit-xml.ts";
+export type { ModelPort, ModelQuestion, ModelQuestionBlock, ModelQuestionMessage, ModelReply } from "./model-port.ts";
 export { nearestName } from "./nearest-name.ts";
 export { once } from "./once.ts";
 export { type PaintName, paint } from "./paint.ts";
@@ -68,14 +69,20 @@ export { isSearchable, type SecretForm, secretForms } from "./secret-forms.ts";
 export { SECRET_PREFIX } from "./secret-variables.ts";
 export { createSerial } from "./serial.ts";
 export {
+  GET_PROMPT_TOOL,
   noServers,
+  promptReference,
   READ_RESOURCE_TOOL,
   RESOURCES_TOOL,
   resourceReference,
+  SAMPLE_TOOL,
   type ServerAnswer,
   type ServerAsk,
   type ServerCall,
+  type ServerCompletion,
   type ServerPort,
+  type ServerPrompt,
+  type ServerPromptRequest,
   type ServerRead,
   type ServerReply,
   type ServerResource,

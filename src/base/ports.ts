@@ -3,6 +3,7 @@
  * interfaces; `system.ts` implements them for real, tests hand in fakes. Tools get the three effect ports (files,
  * processes, web) already bound to one workspace and one call.
  */
+import type { ModelPort } from "./model-port.ts";
 import type { ServerPort } from "./server-port.ts";
 
 export interface Clock {
@@ -176,6 +177,8 @@ export interface EffectPorts {
   readonly processes: ProcessPort;
   readonly web: WebPort;
   readonly servers: ServerPort;
+  /** Absent outside a call of a session. */
+  readonly model?: ModelPort;
 }
 
 /** What a program's name means on this machine right now, so that it can be told later whether it still means the same. */

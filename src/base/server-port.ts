@@ -20,9 +20,14 @@ export interface ServerRead extends ServerRequest {
   readonly uri: string;
 }
 
-/** A question of a server to a person. Its words are the server's own. */
+export interface ServerPromptRequest extends ServerRequest {
+  readonly prompt: string;
+  readonly args: Readonly<Record<string, string>>;
+}
+
+/** What a server asks a person, or the model. Its words are the server's own. */
 export interface ServerAsk {
-  readonly method: "elicitation/create";
+  readonly method: "elicitation/create" | "sampling/createMessage";
   readonly params: Readonly<Record<string, unknown>>;
 }
 
@@ -48,6 +53,25 @@ export interface ServerResource {
   readonly sizeBytes?: number;
 }
 
+/** A prompt that people may run, with names that can be typed. Its description is in the words of the server. */
+export interface ServerPrompt {
+  readonly name: string;
+  readonly description: string;
+  /** Those that must be given come first. */
+  readonly args: readonly { readonly name: string; readonly isRequired: boolean }[];
+}
+
+/** What a server is asked to complete: an argument of a prompt, or a variable of a resource template. */
+export interface ServerCompletion {
+  readonly server: string;
+  readonly of: { readonly prompt: string } | { readonly template: string };
+  readonly argument: string;
+  /** What was typed of it so far. */
+  readonly value: string;
+  /** The other arguments that are known already. */
+  readonly others: Readonly<Record<string, string>>;
+}
+
 /** The name under which rules, hooks, logs and receipts know a tool of a server. Never taken apart again. */
 export function serverToolName(server: string, tool: string): string {
   return `mcp.${server}.${tool}`;
@@ -58,10 +82,19 @@ export function resourceReference(server: string, uri: string): string {
   return `@${server}:${uri}`;
 }
 
+/** How receipts name a prompt: as it is typed. */
+export function promptReference(server: string, prompt: string): string {
+  return `/mcp:${server}:${prompt}`;
+}
+
 /** Lists the resources of servers. */
 export const RESOURCES_TOOL = "mcp.resources";
 /** Reads one of them: `{ server, uri }`. */
 export const READ_RESOURCE_TOOL = "mcp.read_resource";
+/** Gets the messages of a prompt: `{ server, prompt, arguments }`. */
+export const GET_PROMPT_TOOL = "mcp.get_prompt";
+/** Has the model answer a server: `{ server, request }`. */
+export const SAMPLE_TOOL = "mcp.sample";
 
 /**
  * MCP servers of the session. All reject with an `EffectError` (`ServerUnavailable`, `LoginRequired`, `TooLarge`, `Timeout`, `Cancelled`); a request
@@ -72,6 +105,8 @@ export interface ServerPort {
   resources(server: string, timeoutMs: number, signal: AbortSignal): Promise<readonly ServerResource[]>;
   /** The content is blocks of the type `resource`. */
   read(read: ServerRead, signal: AbortSignal): Promise<ServerAnswer>;
+  /** The messages of the prompt, each behind a line that names its role. */
+  prompt(request: ServerPromptRequest, signal: AbortSignal): Promise<ServerAnswer>;
 }
 
 /** Of a session that has none. */
@@ -79,6 +114,7 @@ export const noServers: ServerPort = {
   call: ({ server }) => none(server),
   resources: (server) => none(server),
   read: ({ server }) => none(server),
+  prompt: ({ server }) => none(server),
 };
 
 async function none(server: string): Promise<never> {

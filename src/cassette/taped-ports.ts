@@ -192,6 +192,7 @@ function tapedServers(tape: Tape, session: string, servers: ServerPort): ServerP
   return {
     call: (request, signal) => ask(request, (heard) => servers.call({ ...request, ...heard }, signal)),
     read: (request, signal) => ask(request, (heard) => servers.read({ ...request, ...heard }, signal)),
+    prompt: (request, signal) => ask(request, (heard) => servers.prompt({ ...request, ...heard }, signal)),
     resources: (server, timeoutMs, signal) =>
       tape.exchange<never, readonly ServerResource[]>({
         of: "server",

@@ -4,11 +4,20 @@
  */
 import { paint, visibleLine } from "#base";
 import type { ClientSession } from "#client";
-import { completeSlash, type SessionId, type SlashCommand } from "#protocol";
+import type { SessionId, SlashCommand } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { openInputHistory } from "./input-history.ts";
 import type { SessionView } from "./session-view.ts";
-import { isAtOnce, isQuit, ownWords, runSlash, type SlashHandlers, type Words, withOwnRows } from "./slash-words.ts";
+import {
+  completeInput,
+  isAtOnce,
+  isQuit,
+  ownWords,
+  runSlash,
+  type SlashHandlers,
+  type Words,
+  withOwnRows,
+} from "./slash-words.ts";
 
 /** Inputs that wait for the turn to end. */
 const UNSENT_MAX = 100;
@@ -83,7 +92,7 @@ async function readLines(parts: ConversationParts, unsent: Waiting[], stopped: A
     },
   };
   const queue = createQueue(parts, words, unsent, left);
-  const history = openInputHistory(ports);
+  const history = openInputHistory(ports, (await parts.session.info()).working_dir);
   const tell = async (error: unknown): Promise<void> => terminal.err(`${await outward.describe(error)}\n`);
   view.onWordsChanged(() => void current().catch(tell));
   /** The lines so far of an input whose last line ended with a backslash. */
@@ -94,7 +103,7 @@ async function readLines(parts: ConversationParts, unsent: Waiting[], stopped: A
     const question = view.interruption();
     const aid = {
       history: history.inputs(),
-      complete: (typed: string) => (begun === "" ? completeSlash(typed, rows) : []),
+      complete: async (typed: string) => (begun === "" ? completeInput(parts.session, typed, rows) : []),
     };
     const line = await terminal.readLine(prompt, AbortSignal.any([left, question]), aid);
     if (line.kind === "end") break;

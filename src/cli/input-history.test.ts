@@ -12,7 +12,7 @@ test("conversations of several processes that add at the same time lose nothing"
     import { createSystemClock } from "#world";
     import { openInputHistory } from "./src/cli/input-history.ts";
     const outward = { orNothing: async (text) => text };
-    const history = openInputHistory({ env: process.env, clock: createSystemClock(), outward });
+    const history = openInputHistory({ env: process.env, clock: createSystemClock(), outward }, "/p");
     const [name = ""] = process.argv.slice(1);
     for (let n = 0; n < ${INPUTS}; n++) await history.add(name + n);
     if (name === "") console.log(JSON.stringify(history.inputs().filter((input) => /^[a-z]/.test(input)).sort()));

@@ -130,7 +130,7 @@ describe("a line", () => {
   const paste = (text: string): string => `\u001b[200~${text}\u001b[201~`;
   const aid = {
     history: ["newest\nof two lines", "oldest"],
-    complete: (line: string) => ["/model", "/help"].filter((word) => word.startsWith(line)),
+    complete: async (line: string) => ["/model", "/help"].filter((word) => word.startsWith(line)),
   };
 
   test("takes a paste of many lines as one input, and keeps what was typed behind Enter for the next", async () => {

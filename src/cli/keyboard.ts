@@ -22,7 +22,7 @@ export interface LineAid {
   /** Earlier inputs for arrow-up and Ctrl-P, newest first. */
   readonly history: readonly string[];
   /** Lines that Tab puts in the place of this one: one at once, several as a list. */
-  complete(line: string): readonly string[];
+  complete(line: string): Promise<readonly string[]>;
 }
 
 export interface Keyboard {
@@ -304,6 +304,12 @@ function editing({ history, complete }: LineAid): Partial<ReadLineOptions> {
   return {
     history: history.map(asOneLine),
     historySize: history.length + 1,
-    completer: (line: string) => [[...complete(line)], line],
+    completer: (line: string, tell: (error: Error | null, found: [string[], string]) => void) => {
+      // Nothing to offer is what a failure looks like, too: whoever types goes on typing.
+      void complete(line).then(
+        (found) => tell(null, [[...found], line]),
+        () => tell(null, [[], line]),
+      );
+    },
   };
 }

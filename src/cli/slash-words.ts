@@ -8,6 +8,7 @@ import { namesProject } from "#program";
 import {
   type BuiltInWord,
   builtInWords,
+  completeSlash,
   deedOf,
   parseSlash,
   type ReplyOf,
@@ -67,6 +68,19 @@ export function withOwnRows(listed: readonly SlashCommand[]): readonly SlashComm
   const own = builtInWords.filter((row) => deedOf(row, {}).by !== "engine");
   const words = new Set(own.map(typedWord));
   return [...own, ...listed.filter((row) => !words.has(typedWord(row)))];
+}
+
+/** For Tab: words that are known here at once, everything else from the session. */
+export async function completeInput(
+  session: Pick<ClientSession, "submit">,
+  line: string,
+  rows: readonly SlashCommand[],
+): Promise<readonly string[]> {
+  const known = completeSlash(line, rows);
+  // A namespace alone may have names that came since.
+  if (known.length > 0 && !/^\/mcp:/.test(line)) return known;
+  const { result } = await session.submit({ kind: "CompleteInput", text: line });
+  return result.map(visibleLine);
 }
 
 /** Whether the line leaves the conversation. */

@@ -209,6 +209,7 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       const { slash } = find(session).live;
       return { result: await slash.run({ namespace, name }, args, { session, client: id, identityClass, allow }) };
     },
+    CompleteInput: async (_client, { session, text }) => ({ result: await find(session).live.completeInput(text) }),
     async CustomCommand(client, command) {
       find(command.session);
       const handler = desk.customHandlers.get(command.namespace);

@@ -22,6 +22,8 @@ export interface LiveSession {
   readonly engine: EngineSession;
   /** What people can type in it. */
   readonly slash: SlashRegistry;
+  /** Whole inputs that can stand in the place of what somebody types; never waits long. */
+  completeInput(text: string): Promise<readonly string[]>;
   /** Publishes the first event, once somebody is attached to see it, and takes up what an earlier run left behind. */
   begin(): Promise<void>;
   /** The session is about to end. */

@@ -31,6 +31,8 @@ export {
 } from "./hook.ts";
 export { type CheckToken, createInputQueue, type InputQueue, type InputToken } from "./input-queue.ts";
 export type { Lasting } from "./lasting.ts";
+export { promptInput } from "./mentions.ts";
+export { createModelQuestions, type ModelQuestions } from "./model-questions.ts";
 export { note } from "./note.ts";
 export { changedPayload, eitherName, type PayloadChanges } from "./payload-changes.ts";
 export type {

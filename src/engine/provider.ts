@@ -18,6 +18,8 @@ export interface ModelRequest {
   readonly tools: readonly ToolSchema[];
   /** Cap on output tokens; absent: the provider's configured default. */
   readonly maxTokens?: number;
+  /** An answer that is cut at `maxTokens` is not asked for again. */
+  readonly isCapFinal?: true;
   readonly temperature?: number;
   /** Stable per session; families that cache by key use it. */
   readonly cacheKey?: string;

@@ -37,6 +37,7 @@ import type { ToolMiddleware } from "./tool-chain.ts";
 import { runTurn, type TurnInput } from "./turn.ts";
 import type { CancelCause } from "./turn-ending.ts";
 import { askAboutInput, publishContext } from "./turn-hooks.ts";
+import type { ModelUse } from "./turn-tally.ts";
 
 export interface SessionParts {
   readonly ids: IdMint;
@@ -52,6 +53,8 @@ export interface SessionParts {
   /** Starts work that outlives its call. Default: nothing does. */
   readonly background?: StartBackground | undefined;
   readonly toolSources: readonly ToolSource[];
+  /** Whether the workspace has a file of this name. Default: it has none. */
+  readonly isFile?: (path: string) => Promise<boolean>;
   /** Tools that are there and must not be called; the model does not see them. Asked at every step. */
   readonly hidden?: HiddenTools;
   readonly toolSettings: ToolSettings;
@@ -70,6 +73,8 @@ export interface SessionParts {
   readonly settle?: () => Promise<void>;
   /** Before the end of each turn: publishes what was counted. Must not throw. */
   readonly beforeEnd?: (turn: TurnId) => void;
+  /** What tools have had the model answer since it was asked last; added to the turn that runs. */
+  readonly takeUsed?: () => readonly ModelUse[];
   /** Asked before an input begins that came with a token and had to wait. Absent: none of those begins. */
   readonly checkToken?: CheckToken;
   /** Where an earlier run left the session; absent for a new one. */
@@ -179,11 +184,10 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
   });
   const checkStop = parts.checkStop && inner.checking(parts.checkStop);
   const { nested } = inner;
-  const expandMentions = depth === 0 ? createMentions({ session: id, bus, ids, nested }) : undefined;
-  const toolHandler = compose(
-    parts.toolChain,
-    createRunTool({ nested, ask: parts.ask ?? nobodyThere, background: parts.background }),
-  );
+  const expandMentions =
+    depth === 0 ? createMentions({ session: id, bus, ids, nested, isFile: parts.isFile ?? noFile }) : undefined;
+  const { ask = nobodyThere, background } = parts;
+  const toolHandler = compose(parts.toolChain, createRunTool({ nested, ask, background }));
   const queued = (): readonly number[] => inputs.waiting().map((waiting) => waiting.id);
   const recovery = createRecovery({
     bus,
@@ -261,6 +265,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
             checkStop,
             settle: parts.settle,
             beforeEnd: parts.beforeEnd,
+            takeUsed: parts.takeUsed,
           }),
           model: modelNow,
           useModel: (next) => {
@@ -325,7 +330,13 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
       if (step === undefined || abort.signal.aborted) throw refuse();
       steering.tell();
       await bus.publish("TurnSteered", { turn, step, content: [...asked.content], by });
-      await expandMentions?.({ turn, step, originator: by, content: asked.content, signal: abort.signal });
+      const named = { turn, step, originator: by, content: asked.content, signal: abort.signal };
+      const missing = await expandMentions?.(named);
+      // The turn was not begun with it, and goes on.
+      if (missing?.reason !== undefined) {
+        const { reason, message = "" } = missing;
+        await bus.publish("Error", { turn, reason, message, terminal: false });
+      }
       await publishContext(bus, asked.context, turn);
     },
     holdQueue: queue.hold,
@@ -372,6 +383,10 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
       await store.update(id, { model: next });
     },
   };
+}
+
+async function noFile(): Promise<boolean> {
+  return false;
 }
 
 async function nobodyThere(): Promise<undefined> {

@@ -77,8 +77,8 @@ export interface Ticket {
 }
 
 export interface EffectNote {
-  readonly port: "process" | "write" | "move" | "remove" | "connect" | "server";
-  /** A path, a program, a host, a tool of a server. */
+  readonly port: "process" | "write" | "move" | "remove" | "connect" | "server" | "model";
+  /** A path, a program, a host, a tool of a server, the server that the model answers. */
   readonly target: string;
 }
 

@@ -1,6 +1,6 @@
 /** What a turn has used and done so far: for its record, for the hooks at its end, and for the totals of the session. */
 import { jsonIn } from "#base";
-import type { TurnId, Usage } from "#protocol";
+import type { EventPayload, TurnId, Usage } from "#protocol";
 import type { EventBus } from "./bus.ts";
 import type { CallTiming, RequestedCall } from "./dispatch.ts";
 import { note } from "./note.ts";
@@ -39,15 +39,26 @@ export function createTally(): Tally {
   };
 }
 
+/** What a model call has used. Without `costUsd` its price is not known. */
+export interface ModelUse {
+  readonly model: string;
+  readonly usage: Usage;
+  readonly costUsd?: number;
+}
+
 /** Adds a model call and publishes what it has cost. */
-export function tallyModelCall(
-  tally: Tally,
-  bus: EventBus,
-  turn: TurnId,
-  step: number,
-  outcome: { readonly model: string; readonly usage: Usage; readonly costUsd?: number },
-): void {
-  const { model, usage, costUsd } = outcome;
+export function tallyModelCall(tally: Tally, bus: EventBus, turn: TurnId, step: number, use: ModelUse): void {
+  addUse(tally, use);
+  // Written with what comes next, the calls of the step or the end of the turn, and failing with it.
+  note(bus, "CostIncremented", costPayload(turn, step, use));
+}
+
+/** For a model call beside the conversation: it is written before the next one is made. */
+export function publishCost(bus: Pick<EventBus, "publish">, turn: TurnId, step: number, use: ModelUse): Promise<void> {
+  return bus.publish("CostIncremented", costPayload(turn, step, use));
+}
+
+export function addUse(tally: Tally, { usage, costUsd }: ModelUse): void {
   const sum = tally.usage;
   tally.usage = {
     input_tokens: sum.input_tokens + usage.input_tokens,
@@ -57,10 +68,11 @@ export function tallyModelCall(
   };
   // One step without a price makes the sum unknown, not smaller.
   tally.costUsd = tally.costUsd === undefined || costUsd === undefined ? undefined : tally.costUsd + costUsd;
+}
+
+function costPayload(turn: TurnId, step: number, { model, usage, costUsd }: ModelUse): EventPayload<"CostIncremented"> {
   const provider = model.slice(0, model.indexOf(":"));
-  const cost = costUsd === undefined ? {} : { cost_usd: costUsd };
-  // Written with what comes next, the calls of the step or the end of the turn, and failing with it.
-  note(bus, "CostIncremented", { turn, step, provider, model, usage, ...cost });
+  return { turn, step, provider, model, usage, ...(costUsd !== undefined && { cost_usd: costUsd }) };
 }
 
 export function tallyCalls(tally: Tally, calls: readonly RequestedCall[]): void {

@@ -33,7 +33,7 @@ import type { Tool } from "./tool.ts";
 import type { ToolHandler } from "./tool-chain.ts";
 import { cancelledEnding, type Ending, endingOf } from "./turn-ending.ts";
 import { askAtEnd, askAtStart, askToStop, publishContext } from "./turn-hooks.ts";
-import { createTally, type Tally, tallyCalls, tallyModelCall, totalOf } from "./turn-tally.ts";
+import { addUse, createTally, type ModelUse, type Tally, tallyCalls, tallyModelCall, totalOf } from "./turn-tally.ts";
 
 export interface TurnParts {
   readonly session: SessionId;
@@ -49,7 +49,7 @@ export interface TurnParts {
   readonly hidden: HiddenTools;
   readonly depth: number;
   readonly hooks?: HookDispatcher;
-  /** Adds the files that the input mentions; absent for delegates, whose input no person wrote. */
+  /** Adds the files, resources and prompts that the input names; absent for delegates, whose input no person wrote. */
   readonly expandMentions?: ExpandMentions;
   readonly beforeTurn?: () => Promise<void>;
   readonly beforeStep?: (signal: AbortSignal, turn: TurnId) => Promise<void>;
@@ -58,6 +58,8 @@ export interface TurnParts {
   readonly settle?: () => Promise<void>;
   /** Publishes what was counted; absent where nothing is. Must not throw. */
   readonly beforeEnd?: (turn: TurnId) => void;
+  /** What tools have had the model answer since it was asked last. */
+  readonly takeUsed?: () => readonly ModelUse[];
   /** Asked at every step: `provider:name`. */
   readonly model: () => string;
   /** A fallback took over: it stays for the rest of the turn. */
@@ -205,11 +207,13 @@ async function begin(parts: TurnParts, input: TurnInput, tally: Tally, onBegun: 
   input.onStart(started);
   await started;
   onBegun();
-  if (refused === undefined) {
-    await parts.expandMentions?.({ turn, step: 1, originator: input.originator, content, signal: input.signal });
-    await publishContext(parts.bus, context, turn);
-  }
-  return refused ?? (await runSteps(parts, input, tally));
+  if (refused !== undefined) return refused;
+  const { originator, signal } = input;
+  const missing = await parts.expandMentions?.({ turn, step: 1, originator, content, signal });
+  for (const use of parts.takeUsed?.() ?? []) addUse(tally, use);
+  if (missing !== undefined) return missing;
+  await publishContext(parts.bus, context, turn);
+  return runSteps(parts, input, tally);
 }
 
 async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promise<Ending> {
@@ -244,6 +248,7 @@ async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promi
         { session, turn, step, originator, calls, tools, hidden, depth, signal },
       );
       tally.tools.push(...(await dispatched));
+      for (const use of parts.takeUsed?.() ?? []) addUse(tally, use);
     }
     if (input.signal.aborted) return cancelledEnding(input.signal);
     const yields = yielded || outcome.stop === "yield";

@@ -3,8 +3,15 @@
  * changed, when the ticket has expired, and when what a person approved is not what is there; a read-only tool gets no port
  * that changes anything. Without this step a tool cannot have an effect.
  */
-import { type Clock, type Confinement, EffectError, type EffectPorts, type ProcessSpec } from "#base";
-import { type EffectNote, refusal, type Ticket, type ToolCall, type ToolMiddleware } from "#engine";
+import { type Clock, type Confinement, EffectError, type EffectPorts, type ProcessSpec, SAMPLE_TOOL } from "#base";
+import {
+  type EffectNote,
+  type ModelQuestions,
+  refusal,
+  type Ticket,
+  type ToolCall,
+  type ToolMiddleware,
+} from "#engine";
 import type { InnerEffect, InnerJudgement } from "./inner-effects.ts";
 import { hostOf, type NetworkJudgement, recorded } from "./network-record.ts";
 import { gatedServers } from "./server-gate.ts";
@@ -18,6 +25,8 @@ export interface GateOptions {
   readonly judgeEffect: (call: ToolCall, effect: InnerEffect) => Promise<InnerJudgement>;
   /** Told of each host that a call wanted to reach. */
   readonly onNetwork: (call: ToolCall, judged: NetworkJudgement) => void;
+  /** Asks the model of the session on behalf of a call. */
+  readonly askModel?: ModelQuestions["ask"];
   /** Whether the call itself is the effect and was judged as that. */
   readonly isJudgedWhole: (call: ToolCall) => boolean;
 }
@@ -31,7 +40,7 @@ export function createGate(options: GateOptions): ToolMiddleware {
 }
 
 function bind(
-  { ports, clock, policyVersion, onNetwork, ...permission }: GateOptions,
+  { ports, clock, policyVersion, onNetwork, askModel, ...permission }: GateOptions,
   call: ToolCall,
   ticket: Ticket,
 ): EffectPorts {
@@ -176,6 +185,18 @@ function bind(
       },
     },
     servers: gatedServers(servers, call, admitToServer),
+    ...(askModel !== undefined && {
+      model: {
+        async ask(question, signal) {
+          check();
+          if (call.tool.name !== SAMPLE_TOOL)
+            throw new EffectError("AccessDenied", `${call.tool.name} may not ask a model`);
+          await call.judged?.recheck?.();
+          note({ port: "model", target: String(call.args.server) });
+          return askModel(call, question, signal);
+        },
+      },
+    }),
   };
 }
 

@@ -2,7 +2,16 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { compose, type EffectPorts, noServers, type ProcessPort, type ProcessSpec, READ_RESOURCE_TOOL } from "#base";
+import {
+  compose,
+  type EffectPorts,
+  GET_PROMPT_TOOL,
+  noServers,
+  type ProcessPort,
+  type ProcessSpec,
+  READ_RESOURCE_TOOL,
+  SAMPLE_TOOL,
+} from "#base";
 import type { CallResult, EventBus, Tool, ToolCall, ToolMiddleware } from "#engine";
 import { CallId, ClientId, SessionId, TurnId } from "#protocol";
 import { createSystemClock } from "#world";
@@ -248,6 +257,10 @@ describe("the gate", () => {
             reached.push(`${server} ${uri}`);
             return { content: [], isError: false };
           },
+          async prompt({ server, prompt }) {
+            reached.push(`${server} ${prompt}`);
+            return { content: [], isError: false };
+          },
         },
       },
       clock: createSystemClock(),
@@ -288,7 +301,50 @@ describe("the gate", () => {
       await bound?.servers.read(judged, signal);
       return OK;
     })(reading);
-    expect(reached).toEqual(["notes/add", "notes n://1"]);
+    const getting = { server: "notes", prompt: "review", arguments: { file: "a" } };
+    const prompting = toolCall({ class: "sensitive", name: GET_PROMPT_TOOL }, getting);
+    await compose<ToolCall, CallResult>([ledgerOn(async () => undefined), gate], async ({ ports: bound, args }) => {
+      const { signal } = new AbortController();
+      // The very arguments that were judged.
+      const judged = { ...getting, args: args.arguments as Record<string, string>, timeoutMs: 1000 };
+      for (const other of [
+        { ...judged, prompt: "other" },
+        { ...judged, server: "mail" },
+        { ...judged, args: { file: "a" } },
+      ]) {
+        await expect(bound?.servers.prompt(other, signal)).rejects.toMatchObject({ reason: "AccessDenied" });
+      }
+      await bound?.servers.prompt(judged, signal);
+      return OK;
+    })(prompting);
+    expect(reached).toEqual(["notes/add", "notes n://1", "notes review"]);
+  });
+
+  test("lets only the tool for it ask the model", async () => {
+    const asked: string[] = [];
+    const asking = createGate({
+      ports: createTemporaryWorkspace().ports,
+      clock: createSystemClock(),
+      policyVersion: () => "v1",
+      judgeEffect: async () => ({}),
+      onNetwork: () => undefined,
+      isJudgedWhole: () => true,
+      askModel: async (call) => {
+        asked.push(call.tool.name);
+        return { text: "Yes.", model: "fake:one", isCut: false };
+      },
+    });
+    const question = { system: [], messages: [], maxTokens: 1 };
+    for (const name of [SAMPLE_TOOL, "fs.read"]) {
+      const call = toolCall({ class: "sensitive", name }, { server: "notes" });
+      await compose<ToolCall, CallResult>([ledgerOn(async () => undefined), asking], async ({ ports: bound }) => {
+        const answer = bound?.model?.ask(question, new AbortController().signal);
+        if (name === SAMPLE_TOOL) expect(await answer).toMatchObject({ text: "Yes." });
+        else await expect(answer).rejects.toMatchObject({ reason: "AccessDenied" });
+        return OK;
+      })(call);
+    }
+    expect(asked).toEqual([SAMPLE_TOOL]);
   });
 
   test("refuses once the call was cancelled", async () => {

@@ -1,6 +1,8 @@
 /** The part of the gate for MCP servers: the call is the effect and was judged as that, so it reaches what it names and nothing else. */
 import {
   EffectError,
+  GET_PROMPT_TOOL,
+  promptReference,
   READ_RESOURCE_TOOL,
   RESOURCES_TOOL,
   resourceReference,
@@ -36,6 +38,12 @@ export function gatedServers(
       const isJudged = tool.name === READ_RESOURCE_TOOL && args.server === server && args.uri === uri;
       await pass(isJudged, resourceReference(server, uri));
       return servers.read(request, signal);
+    },
+    async prompt(request, signal) {
+      const { server, prompt } = request;
+      const isJudged = tool.name === GET_PROMPT_TOOL && args.server === server && args.prompt === prompt;
+      await pass(isJudged && args.arguments === request.args, promptReference(server, prompt));
+      return servers.prompt(request, signal);
     },
   };
 }

@@ -3,8 +3,8 @@
  * words or another schema than before waits, and so does a new one: a server could put its instructions into either.
  */
 import type { McpServer } from "#artifacts";
-import type { Clock } from "#base";
-import { isSameTool, type KeptTools, type ToolKeeper } from "./kept-tools.ts";
+import { type Clock, canonicalJson, defined } from "#base";
+import { isSameTool, type KeptBesides, type KeptTools, type ToolKeeper } from "./kept-tools.ts";
 import type { ListedTool } from "./tool-list.ts";
 
 /** Servers add tools in the moment after they were connected: those belong to the first list. */
@@ -17,6 +17,10 @@ export interface ApprovedTools {
   update(listed: readonly ListedTool[]): ListedTools;
   /** The same list after somebody may have approved it. */
   again(): ListedTools;
+  /** As it was when the server was connected last. */
+  readonly besides: KeptBesides;
+  /** What the server has besides its tools. Keeps it with them. */
+  updateBesides(besides: KeptBesides): void;
 }
 
 export interface ListedTools {
@@ -52,7 +56,7 @@ export function createApprovedTools(server: McpServer, keeper: ToolKeeper, clock
       if (before === undefined ? isFirst : isSameTool(before, tool)) offered.push(before ?? tool);
       else waiting.push(tool);
     }
-    keep({ approved: [...approved.values()], waiting, absent: [...absent] });
+    keep({ ...kept, approved: [...approved.values()], waiting, absent: [...absent] });
     return { offered, waiting };
   }
 
@@ -74,13 +78,26 @@ export function createApprovedTools(server: McpServer, keeper: ToolKeeper, clock
 
   return {
     known: first && knownOf(first),
+    besides: besidesOf(kept),
     update,
+    updateBesides(besides) {
+      // Written with the first list of tools: without one, the server is not known.
+      if (canonicalJson(besidesOf(kept)) === canonicalJson(besides)) return;
+      if (!isNew) refresh();
+      const { approved, waiting, absent } = kept;
+      kept = { approved, waiting, absent, ...besides };
+      if (!isNew) keeper.write(server, kept);
+    },
     again() {
       if (last !== undefined) return update(last);
       refresh();
       return knownOf(kept);
     },
   };
+}
+
+function besidesOf({ hasResources = false, prompts }: KeptTools): KeptBesides {
+  return { hasResources, ...defined({ prompts }) };
 }
 
 /** As it was when the server was connected last. */
@@ -90,8 +107,8 @@ function knownOf({ approved, waiting, absent }: KeptTools): ListedTools {
 }
 
 /** As one file of the approvals looks after somebody has approved what waits. */
-export function approveWaiting({ approved, waiting, absent }: KeptTools): KeptTools {
-  return { approved: [...byName([...approved, ...waiting]).values()], waiting: [], absent };
+export function approveWaiting({ approved, waiting, absent, ...besides }: KeptTools): KeptTools {
+  return { ...besides, approved: [...byName([...approved, ...waiting]).values()], waiting: [], absent };
 }
 
 function byName(tools: readonly ListedTool[]): Map<string, ListedTool> {

@@ -7,19 +7,21 @@ import { pathToFileURL } from "node:url";
 import type {
   Client,
   ClientCapabilities,
+  CreateMessageResult,
   ElicitResult,
   JsonSchemaValidator,
   ListRootsResult,
   ProtocolError,
 } from "@modelcontextprotocol/client";
 import type { McpServer } from "#artifacts";
-import { type Clock, isRecord, messageOf, type ServerAsk, type ServerResource } from "#base";
+import { type Clock, isRecord, messageOf, type ServerAsk, type ServerPrompt, type ServerResource } from "#base";
 import { untilAborted } from "./deadline.ts";
 import { headerFault } from "./header-declarations.ts";
 import { createHttpTransport } from "./http-transport.ts";
 import { readPages, SDK_TIMEOUT_MS } from "./list-pages.ts";
 import type { McpLog, McpWorld } from "./mcp-world.ts";
 import type { OpenTransport } from "./open-transport.ts";
+import { readPrompts } from "./prompt-list.ts";
 import { readResources } from "./resource-list.ts";
 import { createSubscriptions } from "./resource-subscriptions.ts";
 import { loadSdk } from "./sdk.ts";
@@ -48,6 +50,8 @@ export interface Connection {
   readonly roots: () => ListRootsResult;
   listTools(signal: AbortSignal): Promise<readonly ListedTool[]>;
   listResources(signal: AbortSignal): Promise<readonly ServerResource[]>;
+  /** Empty where the server offers none. */
+  listPrompts(signal: AbortSignal): Promise<readonly ServerPrompt[]>;
   /** From now on `onResourceUpdated` is told when the resource changes. Nothing where the server does not offer that. */
   subscribe(uri: string): Promise<void>;
   /** Lets a server end by itself first. */
@@ -65,6 +69,7 @@ export interface ConnectOptions {
   /** The era that this server spoke the last time. */
   readonly era: Era | undefined;
   readonly onToolsChanged: () => void;
+  readonly onPromptsChanged: () => void;
   readonly onResourceUpdated: (uri: string) => void;
   /** Aborts when the program ends. */
   readonly hurry?: AbortSignal;
@@ -91,20 +96,7 @@ async function attempt(
   const { Client, ProtocolError } = await loadSdk();
   const { transport, closed, reason, fault, kill } = await openTransport(options, log);
   const isProgram = options.server.connection.kind === "stdio";
-  const client = new Client(
-    { name: "harness", version: "1" },
-    {
-      capabilities: capabilitiesOf(options),
-      versionNegotiation: {
-        mode: "auto",
-        probe: { timeoutMs: isProgram ? PROBE_TIMEOUT_MS : NETWORK_PROBE_TIMEOUT_MS },
-      },
-      inputRequired: { autoFulfill: false },
-      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: options.onToolsChanged } },
-      // The SDK would check output with the regular expressions of V8; schemas of others are checked in a worker.
-      jsonSchemaValidator: { getValidator: acceptAll },
-    },
-  );
+  const client = createClient(Client, options);
   const requests = createRunningRequests();
   const roots = () => rootsOf(options);
   answerRequests(client, options, { ProtocolError, requests, roots });
@@ -147,10 +139,32 @@ async function attempt(
       });
     },
     listResources: (listSignal) => listResources(client, listSignal, log),
+    listPrompts: (listSignal) => listPrompts(client, listSignal, log),
     subscribe: createSubscriptions(client, log),
     close: () => client.close(),
     kill,
   };
+}
+
+function createClient(SdkClient: typeof Client, options: ConnectOptions): Client {
+  const isProgram = options.server.connection.kind === "stdio";
+  return new SdkClient(
+    { name: "harness", version: "1" },
+    {
+      capabilities: capabilitiesOf(options),
+      versionNegotiation: {
+        mode: "auto",
+        probe: { timeoutMs: isProgram ? PROBE_TIMEOUT_MS : NETWORK_PROBE_TIMEOUT_MS },
+      },
+      inputRequired: { autoFulfill: false },
+      listChanged: {
+        tools: { autoRefresh: false, debounceMs: 0, onChanged: options.onToolsChanged },
+        prompts: { autoRefresh: false, debounceMs: 0, onChanged: options.onPromptsChanged },
+      },
+      // The SDK would check output with the regular expressions of V8; schemas of others are checked in a worker.
+      jsonSchemaValidator: { getValidator: acceptAll },
+    },
+  );
 }
 
 /** Where a server that runs here finds the workspace. One on the network has no use for a path of this machine. */
@@ -162,6 +176,7 @@ function rootsOf({ server, root }: ConnectOptions): ListRootsResult {
 function capabilitiesOf({ server }: ConnectOptions): ClientCapabilities {
   return {
     elicitation: { form: {}, url: {} },
+    ...(server.sampling && { sampling: {} }),
     ...(server.connection.kind === "stdio" && { roots: {} }),
   };
 }
@@ -181,6 +196,11 @@ function answerRequests(
   client.setRequestHandler("elicitation/create", async ({ method, params }) => {
     return (await answer({ method, params: { ...params } })) as ElicitResult;
   });
+  if (server.sampling) {
+    client.setRequestHandler("sampling/createMessage", async ({ method, params }) => {
+      return (await answer({ method, params: { ...params } })) as CreateMessageResult;
+    });
+  }
   if (server.connection.kind === "stdio") client.setRequestHandler("roots/list", on.roots);
 }
 
@@ -195,6 +215,13 @@ async function listTools(client: Client, signal: AbortSignal, log: ServerLog): P
   const read = readTools((text) => log.line("warn", text));
   await readPages(client, { method: "tools/list", field: "tools" }, read.add, signal);
   return read.tools();
+}
+
+async function listPrompts(client: Client, signal: AbortSignal, log: ServerLog): Promise<readonly ServerPrompt[]> {
+  if (client.getServerCapabilities()?.prompts === undefined) return [];
+  const read = readPrompts((text) => log.line("warn", text));
+  await readPages(client, { method: "prompts/list", field: "prompts" }, read.add, signal);
+  return read.prompts();
 }
 
 async function listResources(client: Client, signal: AbortSignal, log: ServerLog): Promise<readonly ServerResource[]> {

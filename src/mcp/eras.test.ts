@@ -32,11 +32,11 @@ async function freePort(): Promise<number> {
 test("a server of the newer era over stdio: calls, progress and changed tools", async () => {
   const servers = open([stdioServer("new", [resolve(root, "test/fakes/modern-mcp-server.ts")])]);
   await servers.ready();
-  expect(servers.states()).toMatchObject([{ state: "ready", era: "modern", protocolVersion: "2026-07-28", tools: 7 }]);
+  expect(servers.states()).toMatchObject([{ state: "ready", era: "modern", protocolVersion: "2026-07-28", tools: 8 }]);
   expect(await servers.run("mcp.new.add", { a: 1, b: 2 })).toMatchObject({ content: [{ text: "3" }] });
   const told: string[] = [];
   await servers.run("mcp.new.steps", {}, { progress: (text) => void told.push(text) });
-  expect(told).toEqual(Array.from({ length: 50 }, (_, at) => `${at + 1} of 50`));
+  expect(told).toEqual(Array.from({ length: 50 }, (_, at) => `${at + 1} of 50\n`));
   await servers.run("mcp.new.grow");
   await vi.waitFor(() => expect(servers.tools().map(({ name }) => name)).toContain("mcp.new.grown"), 20_000);
 });
@@ -53,7 +53,7 @@ test("a server of the newer era over HTTP: headers, calls, and an answer that is
   };
   const servers = open([networkServer("http://server.test/mcp")], { world });
   await servers.ready();
-  expect(servers.states()).toMatchObject([{ state: "ready", era: "modern", tools: 7 }]);
+  expect(servers.states()).toMatchObject([{ state: "ready", era: "modern", tools: 8 }]);
   expect(await servers.run("mcp.net.add", { a: 1, b: 2 })).toMatchObject({ content: [{ text: "3" }] });
   await expect(servers.run("mcp.net.fill", { bytes: 11 * 1024 * 1024 })).rejects.toMatchObject({ reason: "TooLarge" });
   expect(await servers.run("mcp.net.add", { a: 2, b: 2 })).toMatchObject({ content: [{ text: "4" }] });

@@ -168,5 +168,5 @@ test("progress is told in full and made visible", async () => {
   const servers = await open("notes");
   const told: string[] = [];
   await servers.run("mcp.bad.call", {}, { progress: (text) => void told.push(text) });
-  expect(told).toEqual(Array.from({ length: 200 }, () => "a⟨U+001B⟩[2Jb"));
+  expect(told).toEqual(Array.from({ length: 200 }, () => "a⟨U+001B⟩[2Jb\n"));
 });

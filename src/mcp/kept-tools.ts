@@ -5,9 +5,10 @@
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { McpServer } from "#artifacts";
-import { canonicalHash, canonicalJson, ifThere, isRecord, messageOf } from "#base";
+import { canonicalHash, canonicalJson, ifThere, isRecord, messageOf, type ServerPrompt } from "#base";
 import { makePrivateDirectory, writePrivateFile } from "#world";
 import type { McpLog } from "./mcp-world.ts";
+import { readPrompts } from "./prompt-list.ts";
 import type { ListedTool } from "./tool-list.ts";
 
 const FORMAT = 1;
@@ -15,7 +16,14 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_FILES = 500;
 const FILE_NAME = /^[0-9a-f]{64}\.json$/;
 
-export interface KeptTools {
+/** What a server has besides its tools. Nobody has to approve it: people ask for it by name, and it is never offered as a tool. */
+export interface KeptBesides {
+  readonly hasResources: boolean;
+  /** Absent where it offers none at all. */
+  readonly prompts?: readonly ServerPrompt[];
+}
+
+export interface KeptTools extends Partial<KeptBesides> {
   readonly approved: readonly ListedTool[];
   /** As the server lists them, where that is not what was approved. */
   readonly waiting: readonly ListedTool[];
@@ -67,7 +75,7 @@ export function createToolKeeper(directory: string | undefined, log: McpLog): To
 
 /** What is done with its tools, and which version of its program was approved: neither makes it another server. */
 const PASSING = new Set(
-  "startupTimeoutMs toolTimeoutMs discovery enabledTools disabledTools readOnlyTools pin sha256".split(" "),
+  "startupTimeoutMs toolTimeoutMs discovery enabledTools disabledTools readOnlyTools sampling pin sha256".split(" "),
 );
 
 /** What decides which tools a server lists and who it is. Of variables and headers the names alone: values may be secret. */
@@ -85,7 +93,18 @@ function parse(text: string): KeptTools {
   if (!isRecord(value) || value.format !== FORMAT) throw new Error("it has another format");
   const { approved, waiting, absent } = value;
   if (!areTools(approved) || !areTools(waiting) || !Array.isArray(absent)) throw new Error("it is damaged");
-  return { approved, waiting, absent: absent.map(String) };
+  const { hasResources, prompts } = value;
+  const read = readPrompts(() => undefined);
+  if (Array.isArray(prompts)) read.add(prompts.map(asListed));
+  const besides = { hasResources: hasResources === true, ...(Array.isArray(prompts) && { prompts: read.prompts() }) };
+  return { approved, waiting, absent: absent.map(String), ...besides };
+}
+
+/** As a server would list it, so that one reader checks both. */
+function asListed(prompt: unknown): unknown {
+  if (!isRecord(prompt) || !Array.isArray(prompt.args)) return undefined;
+  const args = prompt.args.map((arg) => (isRecord(arg) ? { name: arg.name, required: arg.isRequired } : undefined));
+  return { name: prompt.name, description: prompt.description, arguments: args };
 }
 
 /** Written by this program after every check; a file that somebody has edited is still a list of tools. */

@@ -9,7 +9,7 @@ const root = resolve(import.meta.dirname, "../..");
 const modern = () => stdioServer("new", [resolve(root, "test/fakes/modern-mcp-server.ts")]);
 
 /** One of each for all tests: starting them takes most of the time. */
-const servers = openServers([modern(), referenceServer("everything")]);
+const servers = openServers([modern(), referenceServer("everything")], { root: "/work space" });
 beforeAll(() => servers.ready());
 afterAll(() => servers.close());
 
@@ -53,7 +53,10 @@ test("older era: the published server asks with a form of every kind, and for an
   expect(new Set(asked[0]?.form?.map(({ type }) => type))).toEqual(
     new Set(["text", "boolean", "integer", "number", "choice", "choices"]),
   );
-  expect(textOf(await servers.run("mcp.everything.get-roots-list"))).not.toContain("not support");
+  // The workspace is the one root.
+  await expect
+    .poll(async () => textOf(await servers.run("mcp.everything.get-roots-list")))
+    .toContain("file:///work%20space");
 });
 
 test("resources are listed and read, and a change is told once, in the newer era", async () => {

@@ -8,6 +8,8 @@ import {
   messageOf,
   type ServerAnswer,
   type ServerCall,
+  type ServerCompletion,
+  type ServerPromptRequest,
   type ServerRead,
   type ServerResource,
   visibleLine,
@@ -58,7 +60,8 @@ async function requestServer<Result>(
   try {
     const open = await supervised.connected(deadline.signal);
     connection = open;
-    end = open.requests.begin(asking);
+    // Where nobody answers, a question belongs to another request.
+    if (onAsk !== undefined) end = open.requests.begin(asking);
     const around = { asking, roots: open.roots, clock, signal: deadline.signal };
     const complete: Sending["complete"] = async (once) => {
       const result = await withInput(once, around);
@@ -146,6 +149,61 @@ export async function readResource(
   });
 }
 
+/** The messages of a prompt, each behind a line that names its role where they are not all of the user. */
+export async function getPrompt(
+  supervised: SupervisedServer,
+  request: ServerPromptRequest,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<ServerAnswer> {
+  const { prompt: name, args } = request;
+  return requestServer(supervised, request, { clock, signal }, async ({ connection, signal: given, complete }) => {
+    const options = { signal: given, timeout: SDK_TIMEOUT_MS, allowInputRequired: true };
+    const result = await complete((input) => connection.client.getPrompt({ name, arguments: args, ...input }, options));
+    const messages = blocksOf(result.messages);
+    const isOneSided = messages.every(({ role }) => role === "user");
+    const content = messages.flatMap((message) => {
+      const said = { type: "text", text: `[${message.role === "assistant" ? "assistant" : "user"}]` };
+      return [...(isOneSided ? [] : [said]), ...blocksOf([message.content])];
+    });
+    return answerOf({ content, isError: false });
+  });
+}
+
+/** A value that comes later than the next key is of no use. */
+export const COMPLETION_TIMEOUT_MS = 2_000;
+const MAX_COMPLETIONS = 100;
+const MAX_COMPLETION_CHARS = 500;
+
+/** Values that can be typed, at most 100. Empty where the server completes nothing, refuses, or takes too long. */
+export async function completeValue(
+  supervised: SupervisedServer,
+  { server, of, argument, value, others }: ServerCompletion,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const request = { server, timeoutMs: COMPLETION_TIMEOUT_MS };
+  const ref =
+    "prompt" in of
+      ? { type: "ref/prompt" as const, name: of.prompt }
+      : { type: "ref/resource" as const, uri: of.template };
+  const completed = await requestServer(
+    supervised,
+    request,
+    { clock, signal },
+    async ({ connection, signal: given }) => {
+      if (connection.client.getServerCapabilities()?.completions === undefined) return [];
+      const context = Object.keys(others).length === 0 ? {} : { context: { arguments: others } };
+      const params = { ref, argument: { name: argument, value }, ...context };
+      const { completion } = await connection.client.complete(params, { signal: given, timeout: SDK_TIMEOUT_MS });
+      return completion.values;
+    },
+  );
+  if ("isError" in completed) return [];
+  const typeable = completed.filter((one) => one.length <= MAX_COMPLETION_CHARS && !/\p{C}/u.test(one));
+  return typeable.slice(0, MAX_COMPLETIONS);
+}
+
 export async function listResources(
   supervised: SupervisedServer,
   timeoutMs: number,
@@ -224,9 +282,10 @@ export function errorAnswer(text: string): ServerAnswer {
   return { content: [{ type: "text", text }], isError: true };
 }
 
+/** A line: what comes at once is put together for people. */
 function progressText({ progress, total, message }: Progress): string {
   const share = total === undefined ? `${progress}` : `${progress} of ${total}`;
-  return visibleLine((message ?? share).slice(0, MAX_PROGRESS_CHARS));
+  return `${visibleLine((message ?? share).slice(0, MAX_PROGRESS_CHARS))}\n`;
 }
 
 function isDeeper(value: unknown, levels: number): boolean {

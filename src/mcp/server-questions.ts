@@ -7,6 +7,8 @@ import type { Deadline } from "./deadline.ts";
 
 /** Questions during one request. */
 const MAX_QUESTIONS = 10;
+/** Of these, answers by the model, which cost money. */
+const MAX_SAMPLES = 5;
 const MAX_QUESTION_CHARS = 64 * 1024;
 /** How often a server may want more input before its result counts as one that never comes. */
 const MAX_ROUNDS = 10;
@@ -25,11 +27,14 @@ export function createAsking(onAsk: ServerCall["onAsk"], deadline: Deadline, end
   const signal = AbortSignal.any([deadline.signal, ended]);
   const serial = createSerial();
   let questions = 0;
+  let samples = 0;
   return {
     async ask(asked) {
       questions += 1;
       if (onAsk === undefined) return { refused: "nobody answers questions here" };
       if (questions > MAX_QUESTIONS) return { refused: `more than ${MAX_QUESTIONS} questions during one request` };
+      if (asked.method === "sampling/createMessage") samples += 1;
+      if (samples > MAX_SAMPLES) return { refused: `more than ${MAX_SAMPLES} answers of the model during one request` };
       if (JSON.stringify(asked.params).length > MAX_QUESTION_CHARS) {
         return { refused: `a question is at most ${MAX_QUESTION_CHARS} characters long` };
       }
@@ -105,7 +110,9 @@ export async function withInput(
   async function answer(request: unknown): Promise<Readonly<Record<string, unknown>>> {
     const { method, params } = isRecord(request) ? request : {};
     if (method === "roots/list") return roots();
-    if (method !== "elicitation/create") throw new QuestionRefused("it asked for something that it may not have");
+    if (method !== "elicitation/create" && method !== "sampling/createMessage") {
+      throw new QuestionRefused("it asked for something that it may not have");
+    }
     const reply = await asking.ask({ method, params: isRecord(params) ? params : {} });
     if ("refused" in reply) throw new QuestionRefused(reply.refused);
     return reply.result;

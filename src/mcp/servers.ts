@@ -1,18 +1,36 @@
 /** The MCP servers of a session: connected in parallel, supervised, and offered as tools. */
 import type { McpServer } from "#artifacts";
-import { type Clock, EffectError, type ServerPort, serverToolName } from "#base";
+import {
+  type Clock,
+  EffectError,
+  type ServerCompletion,
+  type ServerPort,
+  type ServerPrompt,
+  type ServerResource,
+  serverToolName,
+} from "#base";
 import type { Tool } from "#engine";
 import { discoveryTools, isLazy, type LazyServer } from "./discovery.ts";
 import type { ToolKeeper } from "./kept-tools.ts";
 import type { McpLog, McpWorld } from "./mcp-world.ts";
+import { promptTools } from "./prompt-tools.ts";
 import { resourceTools } from "./resource-tools.ts";
+import { samplingTools } from "./sampling.ts";
 import { createSchemaCheck, type SchemaCheck } from "./schema-check.ts";
-import { callServer, checkedAnswer, listResources, readResource } from "./server-call.ts";
+import {
+  COMPLETION_TIMEOUT_MS,
+  callServer,
+  checkedAnswer,
+  completeValue,
+  getPrompt,
+  listResources,
+  readResource,
+} from "./server-call.ts";
 import type { ServerListener } from "./server-pool.ts";
 import { isEnabled, serverTool, withheldTool } from "./server-tools.ts";
 import { type McpServerState, type ServerOffer, type SupervisedServer, superviseServer } from "./supervised-server.ts";
 import type { ListedTool } from "./tool-list.ts";
-import { createUpdatedResources, type UpdatedResource } from "./updated-resources.ts";
+import { createUpdatedResources, type UpdatedResource, type UpdatedResources } from "./updated-resources.ts";
 
 /** Names of changed tools in one notice. */
 const MAX_NAMED = 50;
@@ -65,6 +83,12 @@ export interface McpServers {
   begin(): void;
   /** What is offered now; the same objects while nothing has changed. Tools of a server that is down stay listed. */
   tools(): readonly Tool[];
+  /** The prompts of each server that has any, in the order of the servers. */
+  prompts(): readonly { readonly server: string; readonly prompts: readonly ServerPrompt[] }[];
+  /** For somebody who types: connects nothing. Empty where the server is not connected, or nothing fits. */
+  complete(completion: ServerCompletion, signal: AbortSignal): Promise<readonly string[]>;
+  /** The same for its resources and templates. */
+  resources(server: string, signal: AbortSignal): Promise<readonly ServerResource[]>;
   /** Resources that were read and have changed since, each once. */
   updates(): Promise<readonly UpdatedResource[]>;
   /** Calls the servers themselves: below the gate. */
@@ -166,7 +190,10 @@ export function createMcpServers(options: McpServersOptions): McpServers {
       return [...shown, ...withheld.map((tool) => withheldTool(server, tool))];
     });
     const reading = resourceTools(withResources.map(({ server }) => server));
-    return [...discoveryTools(lazy, describe), ...reading, ...tools];
+    const withPrompts = all.filter((supervised) => offerOf(supervised).prompts !== undefined);
+    const prompting = promptTools(withPrompts.map(({ server }) => server));
+    const sampling = samplingTools(servers.filter((server) => server.sampling));
+    return [...discoveryTools(lazy, describe), ...reading, ...prompting, ...sampling, ...tools];
   }
 
   function describe(names: readonly string[]): void {
@@ -194,18 +221,13 @@ export function createMcpServers(options: McpServersOptions): McpServers {
       offered ??= offer();
       return offered;
     },
-    port: {
-      async call(call, signal) {
-        const supervised = find(call.server);
-        const { answer, outputSchema } = await callServer(supervised, call, clock, signal);
-        return checkedAnswer(answer, outputSchema, schemas);
-      },
-      resources: (server, timeoutMs, signal) => listResources(find(server), timeoutMs, clock, signal),
-      read: async (read, signal) => {
-        updated.watch(read.server, read.uri);
-        return readResource(find(read.server), read, clock, signal);
-      },
-    },
+    port: serverPort({ find, updated, schemas, clock }),
+    prompts: () =>
+      all.flatMap((supervised) => {
+        const { prompts = [] } = supervised.offer();
+        return prompts.length === 0 ? [] : [{ server: supervised.server.name, prompts }];
+      }),
+    ...typingAids(byName, clock),
     async updates() {
       if (!updated.isWatching()) return [];
       return options.changed === undefined ? updated.take() : options.changed(async () => updated.take());
@@ -216,5 +238,56 @@ export function createMcpServers(options: McpServersOptions): McpServers {
       schemas.close();
       await Promise.all(all.map((supervised) => supervised.stop()));
     },
+  };
+}
+
+function serverPort({
+  find,
+  updated,
+  schemas,
+  clock,
+}: {
+  readonly find: (name: string) => SupervisedServer;
+  readonly updated: UpdatedResources;
+  readonly schemas: SchemaCheck;
+  readonly clock: Clock;
+}): ServerPort {
+  return {
+    async call(call, signal) {
+      const { answer, outputSchema } = await callServer(find(call.server), call, clock, signal);
+      return checkedAnswer(answer, outputSchema, schemas);
+    },
+    resources: (server, timeoutMs, signal) => listResources(find(server), timeoutMs, clock, signal),
+    async read(read, signal) {
+      updated.watch(read.server, read.uri);
+      return readResource(find(read.server), read, clock, signal);
+    },
+    prompt: async (request, signal) => getPrompt(find(request.server), request, clock, signal),
+  };
+}
+
+/** Of servers that are connected, for somebody who types. */
+function typingAids(
+  byName: ReadonlyMap<string, SupervisedServer>,
+  clock: Clock,
+): Pick<McpServers, "complete" | "resources"> {
+  async function ask<Entry>(
+    name: string,
+    entries: (supervised: SupervisedServer) => Promise<readonly Entry[]>,
+  ): Promise<readonly Entry[]> {
+    const supervised = byName.get(name);
+    if (supervised?.state().state !== "ready") return [];
+    try {
+      return await entries(supervised);
+    } catch (error) {
+      if (error instanceof EffectError) return []; // slow, gone or cancelled: nothing is offered
+      throw error;
+    }
+  }
+  return {
+    complete: (completion, signal) =>
+      ask(completion.server, (supervised) => completeValue(supervised, completion, clock, signal)),
+    resources: (server, signal) =>
+      ask(server, (supervised) => listResources(supervised, COMPLETION_TIMEOUT_MS, clock, signal)),
   };
 }

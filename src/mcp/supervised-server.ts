@@ -3,7 +3,7 @@
  * failures in a row. The tools that it listed last stay known while it is down.
  */
 import type { McpServer } from "#artifacts";
-import { type Clock, createSerial, EffectError, messageOf, visibleLine } from "#base";
+import { type Clock, createSerial, defined, EffectError, messageOf, type ServerPrompt, visibleLine } from "#base";
 import { ReasonError } from "#protocol";
 import { createApprovedTools, isSameList, type ListedTools } from "./approved-tools.ts";
 import { type Connection, connectServer, type Era } from "./connection.ts";
@@ -63,6 +63,8 @@ export interface SupervisorParts {
 export interface ServerOffer {
   readonly tools: readonly ListedTool[];
   readonly hasResources: boolean;
+  /** Absent where it offers none at all; empty until they were listed for the first time. */
+  readonly prompts?: readonly ServerPrompt[];
 }
 
 export interface SupervisedServer {
@@ -87,6 +89,13 @@ export interface SupervisedServer {
   stop(): Promise<void>;
 }
 
+/** A list of a server that it may announce as changed. */
+interface Reread {
+  readonly name: string;
+  /** Resolves to what puts the list into its place. */
+  read(current: Connection, signal: AbortSignal): Promise<() => void>;
+}
+
 export function superviseServer(parts: SupervisorParts): SupervisedServer {
   const { server, clock } = parts;
   const approved = createApprovedTools(server, parts.keeper ?? keepsNothing, clock);
@@ -94,7 +103,7 @@ export function superviseServer(parts: SupervisorParts): SupervisedServer {
   let life = new AbortController();
   let connection: Connection | undefined;
   let attempting: Promise<void> = Promise.resolve();
-  let hasResources = false;
+  let { hasResources, prompts } = approved.besides;
   let { offered: tools, waiting }: ListedTools = approved.known ?? { offered: [], waiting: [] };
   let era: Era | undefined;
   let protocolVersion: string | undefined;
@@ -106,7 +115,7 @@ export function superviseServer(parts: SupervisorParts): SupervisedServer {
   let restarts = 0;
   /** When the restarts of the last minute were. */
   let recent: number[] = [];
-  let isRereading = false;
+  const rereading = new Set<Reread>();
   const serial = createSerial();
 
   function start(): Promise<void> {
@@ -125,7 +134,9 @@ export function superviseServer(parts: SupervisorParts): SupervisedServer {
     const deadline = startDeadline(clock, CONNECT_TIMEOUT_MS, alive);
     let made: Connection | undefined;
     try {
-      made = await connectServer({ ...parts, era, onToolsChanged: () => void reread(alive) }, deadline.signal);
+      const onToolsChanged = () => void reread(readAgain.tools, alive);
+      const onPromptsChanged = () => void reread(readAgain.prompts, alive);
+      made = await connectServer({ ...parts, era, onToolsChanged, onPromptsChanged }, deadline.signal);
       const listed = await untilAborted(made.listTools(deadline.signal), deadline.signal);
       if (alive.aborted) throw new Error("it was stopped");
       ready(made, listed, alive);
@@ -145,10 +156,11 @@ export function superviseServer(parts: SupervisorParts): SupervisedServer {
     ({ era, protocolVersion } = made);
     state = "ready";
     readySinceMs = clock.monotonicMs();
-    const offersResources = made.client.getServerCapabilities()?.resources !== undefined;
-    if (offersResources !== hasResources) parts.onTools();
-    hasResources = offersResources;
     publish(approved.update(listed));
+    const { resources, prompts: offersPrompts } = made.client.getServerCapabilities() ?? {};
+    publishBesides(resources !== undefined, offersPrompts && (prompts ?? []));
+    // Nobody waits for them: tools come first.
+    if (offersPrompts !== undefined) void readNow(readAgain.prompts, made, alive);
     void made.closed.then((reason) => {
       if (connection !== made) return;
       connection = undefined;
@@ -164,6 +176,15 @@ export function superviseServer(parts: SupervisorParts): SupervisedServer {
     parts.onTools();
     if (!isNews || waiting.length === 0) return;
     parts.log("warn", `${server.name}: ${waiting.length} changed tools wait for: harness mcp approve ${server.name}`);
+  }
+
+  function publishBesides(offersResources: boolean, listed: ServerOffer["prompts"]): void {
+    const isNews = offersResources !== hasResources || (listed === undefined) !== (prompts === undefined);
+    hasResources = offersResources;
+    prompts = listed;
+    approved.updateBesides({ hasResources, ...defined({ prompts }) });
+    // Its tools are others; the prompts themselves are read whenever somebody types.
+    if (isNews) parts.onTools();
   }
 
   function failed(cause: string, alive: AbortSignal): void {
@@ -223,23 +244,44 @@ export function superviseServer(parts: SupervisorParts): SupervisedServer {
     await attempt();
   }
 
-  async function reread(alive: AbortSignal): Promise<void> {
-    if (isRereading) return;
-    isRereading = true;
+  async function reread(what: Reread, alive: AbortSignal): Promise<void> {
+    if (rereading.has(what)) return;
+    rereading.add(what);
     await clock.sleep(CHANGE_PAUSE_MS, alive);
-    isRereading = false;
-    const current = connection;
-    if (current === undefined || alive.aborted) return;
+    rereading.delete(what);
+    if (connection !== undefined && !alive.aborted) await readNow(what, connection, alive);
+  }
+
+  async function readNow({ name, read }: Reread, current: Connection, alive: AbortSignal): Promise<void> {
     const deadline = startDeadline(clock, CONNECT_TIMEOUT_MS, alive);
     try {
-      const listed = await untilAborted(current.listTools(deadline.signal), deadline.signal);
-      if (connection === current) publish(approved.update(listed));
+      const take = await untilAborted(read(current, deadline.signal), deadline.signal);
+      if (connection === current) take();
     } catch (error) {
-      parts.log("warn", `${server.name}: its changed tools could not be read: ${messageOf(error)}`);
+      if (connection !== current || alive.aborted) return;
+      const why = visibleLine(messageOf(error).slice(0, MAX_REASON_CHARS));
+      parts.log("warn", `${server.name}: its ${name} could not be read: ${why}`);
     } finally {
       deadline.clear();
     }
   }
+
+  const readAgain = {
+    tools: {
+      name: "changed tools",
+      async read(current: Connection, signal: AbortSignal) {
+        const listed = await current.listTools(signal);
+        return () => publish(approved.update(listed));
+      },
+    },
+    prompts: {
+      name: "prompts",
+      async read(current: Connection, signal: AbortSignal) {
+        const listed = await current.listPrompts(signal);
+        return () => publishBesides(hasResources, listed);
+      },
+    },
+  } satisfies Readonly<Record<string, Reread>>;
 
   async function end(): Promise<void> {
     life.abort();
@@ -258,7 +300,7 @@ export function superviseServer(parts: SupervisorParts): SupervisedServer {
 
   return {
     server,
-    offer: () => ({ tools, hasResources }),
+    offer: () => ({ tools, hasResources, ...defined({ prompts }) }),
     waiting: () => waiting,
     isKnown: () => approved.known !== undefined,
     check,

@@ -72,7 +72,12 @@ export const callEvents = {
     outcome: callOutcome,
     result_hash: sha256.describe("Hash of the canonical JSON of the tool's result."),
     effects: z
-      .array(wire({ port: z.enum(["process", "write", "move", "remove", "connect", "server"]), target: z.string() }))
+      .array(
+        wire({
+          port: z.enum(["process", "write", "move", "remove", "connect", "server", "model"]),
+          target: z.string(),
+        }),
+      )
       .optional()
       .describe("Its effects in order: each program, each changed file, each host."),
     more_effects: z.number().int().positive().optional().describe("Number of effects that are not listed."),

@@ -72,6 +72,7 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
     body: { session, namespace: "skills", name: "review", args: { text: "all of it" } },
     wrong: { name: { name: "" }, args: { args: { text: 7 } } },
   },
+  CompleteInput: { body: { session, text: "/mc" }, wrong: { text: { text: 7 } } },
   CustomCommand: {
     body: { session, namespace: "git-tools", verb: "sync", payload: { deep: [1] } },
     wrong: { namespace: { namespace: "Git" }, verb: { verb: "" } },

@@ -116,6 +116,16 @@ export const sessionCommands = {
     rpc: "slash_command.run",
     mcpTool: "harness.run_slash_command",
   }),
+  CompleteInput: row({
+    text: "Says what can stand in the place of an input that a person types: slash commands, their arguments, @server:uri.",
+    params: ({ z, session }) => ({ session, text: z.string().max(10_000) }),
+    reply: ({ z }) => ({ result: z.array(z.string()).readonly().describe("Whole inputs, at most 100.") }),
+    scope: "none",
+    humanOnly: "complete an input",
+    feature: "complete_input",
+    rpc: "input.complete",
+    mcpTool: "harness.complete_input",
+  }),
   CustomCommand: row({
     text: "Routed by namespace to the plugin that claimed it.",
     params: ({ z, session }) => ({

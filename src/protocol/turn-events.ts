@@ -57,12 +57,16 @@ export const turnEvents = {
   ),
   ContextAdded: wire({
     turn: turn.optional().describe("Absent outside a turn: the next turn reads it."),
-    origin: z.enum(["hook", "file", "command"]),
-    what: z.string().describe("The hook with its source, the path, or the command."),
+    origin: z.enum(["hook", "file", "command", "resource", "prompt"]),
+    what: z
+      .string()
+      .describe(
+        "The hook with its source, the path, the command, server:uri of a resource, or a prompt as it is typed.",
+      ),
     content: z.array(inputBlock),
-    by: idSchema(ClientId).optional().describe("The client that named the file or the command."),
+    by: idSchema(ClientId).optional().describe("The client that named it."),
   }).describe(
-    "Content from outside joined the conversation: the context of a hook, a file that an input mentions, or the output of a person's own command. The model reads it as untrusted data.",
+    "Content from outside joined the conversation: the context of a hook, a file or a resource that an input mentions, a prompt of an MCP server, or the output of a person's own command. The model reads it as untrusted data.",
   ),
   TextDelta: wire({ turn, step, block, text: z.string() }).describe("The model wrote text."),
   ThinkingDelta: wire({

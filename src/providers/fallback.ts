@@ -24,6 +24,7 @@ export function withFallback(chain: readonly FallbackModel[], ports: { readonly 
     let outcome = await chatInShare(first.provider, call, chain.length, ports);
     for (const [index, { model, provider }] of others.entries()) {
       if (outcome.type === "done" || FINAL.includes(outcome.reason)) return outcome;
+      if (call.request.isCapFinal && outcome.reason === "OutputTruncated") return outcome;
       if (call.signal.aborted) return failure("Cancelled", false);
       const failed = outcome;
       let announced = false;

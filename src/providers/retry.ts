@@ -38,6 +38,7 @@ export function withRetry(
     for (let retries = 0; ; retries += 1) {
       const outcome = withSpent(await provider.chat(asked), spent);
       if (outcome.type === "done" || !outcome.retryable || retries >= policy.maxRetries) return outcome;
+      if (call.request.isCapFinal && outcome.reason === "OutputTruncated") return outcome;
       if (call.signal.aborted) return cancelled(outcome);
       const leftMs = call.budget?.leftMs() ?? Number.POSITIVE_INFINITY;
       const { retryAfterMs, retryMaxTokens } = outcome;

@@ -5,6 +5,7 @@ import { createToolRetries } from "#delegation";
 import {
   type EventBus,
   type HookDispatcher,
+  type ModelQuestions,
   note,
   type RequestMiddleware,
   type ToolCall,
@@ -34,6 +35,7 @@ import { delegatePrompt, sharedUndo } from "./tree.ts";
 export interface ChainParts {
   readonly permission: Permission;
   readonly budgets: Budgets;
+  readonly askModel: ModelQuestions["ask"];
   readonly hooks: HookDispatcher | undefined;
   readonly jobs: Pick<BackgroundJobs, "mayWrite"> | undefined;
 }
@@ -62,7 +64,7 @@ export function requestChain(
 /** Behind the last one the tool runs. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
 export function toolChain(
   parts: SessionEngineParts,
-  { permission, budgets, hooks, jobs }: ChainParts,
+  { permission, budgets, hooks, askModel, jobs }: ChainParts,
 ): ToolMiddleware[] {
   const { core, dependencies, birth, place, depth } = parts;
   const { bus, clock } = core;
@@ -93,7 +95,10 @@ export function toolChain(
     createLedger({ bus, clock, policyVersion: version }),
     ...(place.undo === undefined ? [] : [sharedUndo(place.undo, place.root, birth?.spec.callId)]),
     createTimeLimit(clock),
-    createGate({ ports, clock, policyVersion: version, judgeEffect, isJudgedWhole, onNetwork: networkRecord(bus) }),
+    createGate({
+      ...{ ports, clock, policyVersion: version, judgeEffect, isJudgedWhole, askModel },
+      onNetwork: networkRecord(bus),
+    }),
   ];
 }
 

@@ -17,7 +17,7 @@ export function liveSession({
   readonly context: RunContext;
 }): Omit<
   LiveSession,
-  "slash" | "begin" | "release" | "finish" | "restore" | "agreements" | "work" | keyof RuleCommands
+  "slash" | "completeInput" | "begin" | "release" | "finish" | "restore" | "agreements" | "work" | keyof RuleCommands
 > {
   return {
     engine,

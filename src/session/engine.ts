@@ -1,9 +1,10 @@
 /** The engine of one session, put together around its core: its chains, its budgets, and how it delegates. */
 import { rootTools, tighterBudgets } from "#artifacts";
-import { defined } from "#base";
+import { defined, EffectError, type FilePort } from "#base";
 import type { BasePrompt } from "#context";
 import {
   type Approver,
+  createModelQuestions,
   createSession,
   type EngineSession,
   type EventBus,
@@ -18,7 +19,7 @@ import {
   type ToolSource,
   traceProvider,
 } from "#engine";
-import { createBudgets, createHookDispatcher, type Permission, type Rule } from "#governance";
+import { type Budgets, createBudgets, createHookDispatcher, type Permission, type Rule } from "#governance";
 import type { SessionId, TurnId } from "#protocol";
 import { type BackgroundJobs, createBackgroundJobs, createJobTools } from "#tools";
 import { type Agreements, createAgreements } from "./agreements.ts";
@@ -63,36 +64,31 @@ export interface SessionEngine {
 
 export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
   const { core, depth, dependencies, approver, birth, world, place, earlier } = parts;
-  const { id, bus, clock } = core;
-  const { settings, ids, store, models, extensions } = dependencies;
+  const { id, bus } = core;
+  const { settings, ids, store, extensions } = dependencies;
   const { runtime, labels } = place;
   const own = birth && runtime?.forDelegate(id, world.ports, [...birth.spec.hooks, ...birth.inheritedHooks]);
   const hooks = own?.hooks ?? runtime?.hooks ?? pluginHooks(parts);
   const hidden = runtime && hiddenFrom(runtime, policiesOf(birth));
-  const budgets = createBudgets({
-    bus,
-    clock,
-    limits: () => tighterBudgets(settings.budgets, runtime?.live.current().config.budgets ?? {}),
-    tree: place.budget,
-    onTreeUsedUp: () => place.tree.stopAll({ reason: "budget" }),
-    ...defined({ spent: earlier?.remains.spent }),
-  });
+  const budgets = budgetsOf(parts);
   const permission = permissionOf(parts);
   world.sandbox.recordTo(bus);
   world.servers.recordTo(bus);
   const delegating = delegatingOf(parts, hidden);
   const work = sessionWork(parts, () => engine.lasting);
-  const chained = { permission, budgets, hooks, jobs: work.jobs };
+  const { askModel, ...model } = modelOf(parts, budgets);
+  const chained = { permission, budgets, hooks, askModel, jobs: work.jobs };
   const engine = createSession(core, {
     ids,
     store,
-    provider: beforeServers(traced(world.tape.provider(models.provider), id, dependencies.traceCall), world.servers),
+    ...model,
     requestChain: requestChain(parts, chained),
     previewChain: () => requestChain(parts, { ...chained, hooks: undefined }),
     toolChain: toolChain(parts, chained),
     ask: askPerson({ bus, approver, asking: askingOf(birth), givenAnswers: earlier?.answers }),
     background: work.jobs?.start,
     toolSources: toolSources(parts, delegating, work.tools),
+    isFile: (path) => isFile(world.ports.files, path),
     beforeTurn: readiness(bus, dependencies, world),
     settle: async () => delegating?.delegations.settle(),
     toolSettings: settings.tools,
@@ -136,6 +132,29 @@ function delegatingOf(parts: SessionEngineParts, hidden: HiddenTools | undefined
   return createDelegating({ ...parts, runtime, hidden, adopt: (open) => dependencies.adopt(core.id, open) });
 }
 
+function budgetsOf({ core, dependencies, place, earlier }: SessionEngineParts): Budgets {
+  const { bus, clock } = core;
+  const { runtime, tree, budget } = place;
+  return createBudgets({
+    bus,
+    clock,
+    limits: () => tighterBudgets(dependencies.settings.budgets, runtime?.live.current().config.budgets ?? {}),
+    tree: budget,
+    onTreeUsedUp: () => tree.stopAll({ reason: "budget" }),
+    ...defined({ spent: earlier?.remains.spent }),
+  });
+}
+
+/** The model of the session: for its turns, and for what tools ask it beside them. */
+function modelOf({ core, dependencies, world }: SessionEngineParts, { request: budgets }: Budgets) {
+  const { id, bus, redaction, state } = core;
+  const { models, traceCall } = dependencies;
+  const provider = beforeServers(traced(world.tape.provider(models.provider), id, traceCall), world.servers);
+  const model = (): string => state.turnModel ?? state.model;
+  const { ask, takeUsed } = createModelQuestions({ bus, redaction, provider, budgets, model });
+  return { provider, takeUsed, askModel: ask };
+}
+
 /** Servers whose tools are known are connected behind the first request: to load what that takes holds up everything else. */
 function beforeServers(provider: Provider, { begin }: Pick<SessionServers, "begin">): Provider {
   return {
@@ -152,6 +171,16 @@ function beforeServers(provider: Provider, { begin }: Pick<SessionServers, "begi
       }
     },
   };
+}
+
+/** A name that cannot be one of a file is none. */
+async function isFile(files: FilePort, path: string): Promise<boolean> {
+  try {
+    return (await files.stat(path))?.kind === "file";
+  } catch (error) {
+    if (error instanceof EffectError) return false;
+    throw error;
+  }
 }
 
 /** Where there is no project. */

@@ -3,7 +3,7 @@ import { isAbsolute } from "node:path";
 import { loadFieldParser } from "#artifacts";
 import { defined } from "#base";
 import { basePrompt } from "#context";
-import type { LiveSession, SessionWork } from "#control";
+import type { LiveSession } from "#control";
 import { createDelegationTree, endInterrupted } from "#delegation";
 import {
   type Approver,
@@ -24,17 +24,17 @@ import { createSessionLabels, createToolRates, deniedPrograms, newTreeUse, type 
 import { type CommandOf, type EventPayload, ReasonError, type SessionId } from "#protocol";
 import { foldersApart } from "#stores";
 import { refusedWorkspace } from "#world";
-import { modeOf } from "./agreements.ts";
 import { liveSession, ruleCommands } from "./commands.ts";
 import { type OpenedProject, type SessionDependencies, withSettings } from "./dependencies.ts";
 import { createSessionEngine, type SessionEngine } from "./engine.ts";
+import { createInputCompletion } from "./input-completion.ts";
 import { reportLostJobs } from "./lost-jobs.ts";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project.ts";
 import type { SessionServers } from "./servers.ts";
 import { type HookedSession, openShellHooks, type ShellHooks } from "./shell-hooks.ts";
 import { sessionSlash } from "./slash.ts";
 import type { AgentTree, Birth } from "./tree.ts";
-import { workWords } from "./work-words.ts";
+import { workOf, workWords } from "./work-words.ts";
 import { openWorld, type SessionWorld } from "./world.ts";
 
 export async function openSession(
@@ -66,6 +66,8 @@ export async function openSession(
   const taken = await takeLog(found, command, birth, onTaken);
   if (birth === undefined) dependencies.programServers.open.add(world.servers);
   try {
+    // Prompts of servers can be typed before the first turn.
+    if (birth === undefined) await world.servers.load();
     return await assemble();
   } catch (error) {
     dependencies.programServers.open.delete(world.servers);
@@ -112,18 +114,20 @@ export async function openSession(
     });
     const { engine, permission, rules, agreements, jobs } = made;
     const ruled = ruleCommands(engine.bus, permission, rules, dependencies.keepRule);
+    const { servers } = place;
+    const work = workWords({
+      ...{ agreements, jobs, lasting: engine.lasting, mode: place.mode, clock },
+      isService: dependencies.isService,
+    });
+    const slash = sessionSlash({ dependencies, servers, rules: ruled.rules, runtime: place.runtime, work });
+    const completion = createInputCompletion({ slash, servers, redaction: core.redaction });
     return {
       ...liveSession({ engine, models, context }),
       ...ruled,
       agreements,
-      work: () => workOf(dependencies, place, made),
-      slash: sessionSlash({
-        ...{ dependencies, servers: place.servers, rules: ruled.rules, runtime: place.runtime },
-        work: workWords({
-          ...{ agreements, jobs, lasting: engine.lasting, mode: place.mode, clock },
-          isService: dependencies.isService,
-        }),
-      }),
+      work: () => workOf({ agent: made, mode: place.mode, autoApprove: dependencies.autoApprove }),
+      slash,
+      completeInput: (text) => completion(text, new AbortController().signal),
       ...lifeOf({ depth, dependencies, birth, world, place, session: made, ...taken }),
     };
   }
@@ -365,21 +369,6 @@ function lifeOf({
     const verdict = await hooks.dispatch(event, null, { session: engine.id, depth, nesting: 0, signal });
     if (!verdict.blocked) await publishContext(engine.bus, verdict.context ?? []);
   }
-}
-
-function workOf(
-  { autoApprove }: SessionDependencies,
-  { mode }: AgentTree,
-  { engine: { lasting }, jobs }: SessionEngine,
-): SessionWork {
-  const now = modeOf(mode);
-  return {
-    mode: now === "ask" && autoApprove ? "auto" : now,
-    todos: lasting.todos,
-    plan: lasting.proposed !== undefined ? "proposed" : lasting.agreed !== undefined ? "agreed" : undefined,
-    jobs: jobs?.running ?? 0,
-    keptJobs: jobs?.kept ?? 0,
-  };
 }
 
 function bornAs(

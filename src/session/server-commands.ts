@@ -1,10 +1,13 @@
-/** `/mcp`, `/mcp:restart NAME`, `/mcp:approve NAME` and `/mcp:SERVER`: the MCP servers of a session as slash commands. */
+/** `/mcp`, `/mcp:restart NAME`, `/mcp:approve NAME`, `/mcp:SERVER` and `/mcp:SERVER:PROMPT`: the MCP servers of a session as slash commands. */
 import type { McpServer } from "#artifacts";
-import { counted, visibleLine } from "#base";
-import type { BuiltInRuns, SlashEntry, SlashOutcome, SlashSource } from "#engine";
+import { counted, type ServerPrompt, visibleLine } from "#base";
+import { type BuiltInRuns, promptInput, type SlashEntry, type SlashOutcome, type SlashSource } from "#engine";
 import type { McpServerState } from "#mcp";
 import { ReasonError, textArguments } from "#protocol";
 import type { SessionServers } from "./servers.ts";
+
+/** Of all servers; a source has at most 1000 rows. */
+const MAX_PROMPT_ROWS = 800;
 
 const ACTION_SCHEMA = {
   type: "object",
@@ -21,7 +24,7 @@ export interface ServerCommands {
 /** `declared`: also those that no turn has needed yet. */
 export function serverCommands(
   declared: readonly Pick<McpServer, "name">[],
-  servers: Pick<SessionServers, "states" | "restart">,
+  servers: Pick<SessionServers, "states" | "restart" | "prompts">,
 ): ServerCommands {
   function states(): readonly McpServerState[] {
     const known = new Map(servers.states().map((state) => [state.name, state]));
@@ -56,6 +59,13 @@ export function serverCommands(
     };
   }
 
+  /** A server that lists many leaves room for those of the others. */
+  function prompts(): readonly SlashEntry[] {
+    const all = servers.prompts();
+    const share = Math.floor(MAX_PROMPT_ROWS / Math.max(1, all.length));
+    return all.flatMap(({ server, prompts: listed }) => listed.slice(0, share).map((one) => promptEntry(server, one)));
+  }
+
   const fixed: readonly SlashEntry[] = [
     { ...row("list", "the same as /mcp"), args_schema: textArguments(), run: list },
     {
@@ -72,8 +82,22 @@ export function serverCommands(
   ];
   return {
     // The names of the fixed rows are reserved: no server has one of them.
-    source: { owner: "MCP servers", namespaces: ["mcp"], entries: () => [...fixed, ...declared.map(entry)] },
+    source: {
+      owner: "MCP servers",
+      namespaces: ["mcp"],
+      entries: () => [...fixed, ...declared.map(entry), ...prompts()],
+    },
     builtIns: { mcp: list },
+  };
+}
+
+/** The engine gets its messages inside the turn, through the gate. */
+function promptEntry(server: string, { name, description, args }: ServerPrompt): SlashEntry {
+  const names = args.map((one) => `${one.name}${one.isRequired ? "!" : ""}`);
+  return {
+    ...row(`${server}:${name}`, description === "" ? `a prompt of the MCP server ${server}` : description),
+    args_schema: textArguments(...names),
+    run: (given) => ({ input: promptInput(server, name, given) }),
   };
 }
 

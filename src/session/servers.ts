@@ -18,6 +18,11 @@ export interface SessionServers {
   begin(): void;
   /** Empty until one was needed. */
   states(): readonly McpServerState[];
+  /** What they offer to people, as it was known last; connects nothing. Rejects never. */
+  load(): Promise<void>;
+  prompts: McpServers["prompts"];
+  complete: McpServers["complete"];
+  resources: McpServers["resources"];
   restart(name: string): Promise<void>;
   /** Before each step: publishes which resources that were read have changed since. */
   tellUpdates(turn: TurnId): Promise<void>;
@@ -52,6 +57,10 @@ const NONE: SessionServers = {
   ready: async () => undefined,
   begin: () => undefined,
   states: () => [],
+  load: async () => undefined,
+  prompts: () => [],
+  complete: async () => [],
+  resources: async () => [],
   async restart(name) {
     throw new EffectError("ServerUnavailable", `there is no MCP server ${name} in this session`);
   },
@@ -126,6 +135,7 @@ export function createSessionServers(options: ServersOptions): SessionServers {
       call: async (call, signal) => (await load()).port.call(call, signal),
       resources: async (server, timeoutMs, signal) => (await load()).port.resources(server, timeoutMs, signal),
       read: async (read, signal) => (await load()).port.read(read, signal),
+      prompt: async (request, signal) => (await load()).port.prompt(request, signal),
     },
     tools: () => made?.tools() ?? [],
     ready: async () => (await load()).ready(),
@@ -135,6 +145,10 @@ export function createSessionServers(options: ServersOptions): SessionServers {
       made?.begin();
     },
     states: () => made?.states() ?? [],
+    load: async () => void (await load()),
+    prompts: () => made?.prompts() ?? [],
+    complete: async (completion, signal) => made?.complete(completion, signal) ?? [],
+    resources: async (server, signal) => made?.resources(server, signal) ?? [],
     restart: async (name) => (await load()).restart(name),
     async tellUpdates(turn) {
       for (const { server, uri } of (await made?.updates()) ?? []) {
@@ -171,6 +185,7 @@ export function delegateServers(
       call: (call, signal) => serving(call.server).call(call, signal),
       resources: (server, timeoutMs, signal) => serving(server).resources(server, timeoutMs, signal),
       read: (read, signal) => serving(read.server).read(read, signal),
+      prompt: (request, signal) => serving(request.server).prompt(request, signal),
     },
     ready: async () => void (await Promise.all([shared.ready(), own.ready()])),
   };

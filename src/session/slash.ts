@@ -19,7 +19,7 @@ import { skillCommands } from "./skill-commands.ts";
 
 export interface SessionSlashParts {
   readonly dependencies: Pick<SessionDependencies, "slash" | "settings">;
-  readonly servers: Pick<SessionServers, "states" | "restart">;
+  readonly servers: Pick<SessionServers, "states" | "restart" | "prompts">;
   readonly rules: LiveSession["rules"];
   readonly runtime: ProjectRuntime | undefined;
   readonly work: BuiltInRuns;

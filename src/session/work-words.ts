@@ -1,6 +1,7 @@
 /** `/mode`, `/plan`, `/todos` and `/jobs`: what people see and change of the work of a session, for every client. */
 import { type Clock, visibleLine, visibleLines } from "#base";
-import type { BuiltInRuns, Lasting, SlashCaller } from "#engine";
+import type { SessionWork } from "#control";
+import type { BuiltInRuns, EngineSession, Lasting, SlashCaller } from "#engine";
 import { ReasonError } from "#protocol";
 import { type BackgroundJobs, type Job, jobLines } from "#tools";
 import { type Agreements, modeOf, type SessionMode } from "./agreements.ts";
@@ -52,6 +53,27 @@ export function workWords({ agreements, jobs, lasting, mode, clock, isService }:
       await jobs?.keep(id, caller.client);
       return { text: `${id} goes on when nobody is attached, until it ends or its time is over.` };
     },
+  };
+}
+
+/** What session lists show of it. */
+export function workOf({
+  agent: { engine, jobs },
+  mode,
+  autoApprove,
+}: {
+  readonly agent: { readonly engine: Pick<EngineSession, "lasting">; readonly jobs: BackgroundJobs | undefined };
+  readonly mode: SessionMode;
+  readonly autoApprove: boolean;
+}): SessionWork {
+  const { proposed, agreed, todos } = engine.lasting;
+  const now = modeOf(mode);
+  return {
+    mode: now === "ask" && autoApprove ? "auto" : now,
+    todos,
+    plan: proposed !== undefined ? "proposed" : agreed !== undefined ? "agreed" : undefined,
+    jobs: jobs?.running ?? 0,
+    keptJobs: jobs?.kept ?? 0,
   };
 }
 

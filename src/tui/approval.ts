@@ -1,5 +1,6 @@
-/** Questions that wait for a person, one at a time, in the order in which they were asked. Pure. */
+/** Questions that wait for a person, one at a time, in the order in which they were asked, and how they are answered. Pure. */
 import type { CallId, Decision, Event, EventOf, SessionId } from "#protocol";
+import type { Effect } from "./effects.ts";
 
 export type Question =
   | {
@@ -38,7 +39,66 @@ export function answersOf({
   return rows.filter((row) => row !== false);
 }
 
-export function withQuestion(before: readonly Question[], event: Event): readonly Question[] {
+/** The sub-state of the interface that is about questions. */
+export interface Questions {
+  /** The first one is shown. */
+  readonly waiting: readonly Question[];
+  /** When the first one came up, or a key was pressed that answered nothing: keys that follow at once were meant for something else. */
+  readonly quietSinceMs: number;
+  /** The person is typing why they deny the first one, or what they answer. */
+  readonly isTypingAnswer: boolean;
+}
+
+export interface QuestionStep {
+  readonly questions: Questions;
+  readonly effects: readonly Effect[];
+}
+
+/** Keys that come sooner after a question were typed for something else. */
+const SETTLE_MS = 400;
+
+export function noQuestions(nowMs: number): Questions {
+  return { waiting: [], quietSinceMs: nowMs, isTypingAnswer: false };
+}
+
+export function withQuestionEvent(before: Questions, event: Event, nowMs: number): Questions {
+  const waiting = withQuestion(before.waiting, event);
+  const [first] = waiting;
+  if (first?.id === before.waiting[0]?.id) return { ...before, waiting };
+  return { waiting, quietSinceMs: nowMs, isTypingAnswer: first?.kind === "question" };
+}
+
+/** Undefined for a key that goes to the editor. */
+export function withQuestionKey(before: Questions, key: string, nowMs: number): QuestionStep | undefined {
+  const [question] = before.waiting;
+  if (question?.kind !== "permission") return undefined;
+  if (before.isTypingAnswer) {
+    if (key !== "escape") return undefined;
+    return { questions: { ...before, isTypingAnswer: false, quietSinceMs: nowMs }, effects: [{ type: "clear" }] };
+  }
+  if (nowMs - before.quietSinceMs < SETTLE_MS) return { questions: { ...before, quietSinceMs: nowMs }, effects: [] };
+  const answer = answersOf(question.asked).find((one) => one.key === key);
+  if (answer !== undefined) {
+    const { id, session } = question;
+    return { questions: before, effects: [{ type: "answer", id, session, decision: answer.decision }] };
+  }
+  return { questions: key === "w" ? { ...before, isTypingAnswer: true } : before, effects: [] };
+}
+
+/** What was typed for the first question. */
+export function withTypedAnswer(before: Questions, text: string): QuestionStep {
+  const [question] = before.waiting;
+  if (question === undefined) return { questions: before, effects: [] };
+  const { kind, id, session } = question;
+  if (text === "" && kind === "question") return { questions: before, effects: [] };
+  const effect: Effect =
+    kind === "question"
+      ? { type: "reply", id, session, text }
+      : { type: "answer", id, session, decision: "deny", ...(text !== "" && { reason: text }) };
+  return { questions: { ...before, isTypingAnswer: false }, effects: [{ type: "clear" }, effect] };
+}
+
+function withQuestion(before: readonly Question[], event: Event): readonly Question[] {
   const { session } = event;
   switch (event.kind) {
     case "PermissionRequested":

@@ -7,7 +7,6 @@ import { createSystemClock, createSystemRandom } from "#world";
 import { calls, createHarnessRig, says } from "../../test/fakes/harness-rig.ts";
 import { KEYS, openScreenTerminal } from "../../test/fakes/screen-terminal.ts";
 import { runInterface } from "./interface.ts";
-import { createTheme } from "./theme.ts";
 
 const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -25,17 +24,23 @@ async function start(replies: Parameters<typeof createHarnessRig>[0], size: read
   const session = await client.open();
   const screen = openScreenTerminal(...size);
   const slashes: string[] = [];
+  const leave = new AbortController();
   const over = runInterface({
     screen: screen.port,
     clock,
-    theme: createTheme("none"),
+    theme: "none",
+    followsBackground: false,
+    keys: {},
     client,
     session,
     facts: { session: session.id, profile: "default", branch: "main", isCostShown: true },
     model: "test:model",
     since: 0,
     last: 0,
-    history: ["an earlier input"],
+    history: () => ["an earlier input", "another one, with a word"],
+    draft: { text: "", keep: async () => undefined },
+    commands: () => session.slashCommands(),
+    editOutside: async (text) => `${text} edited`,
     remember: async () => undefined,
     send: (text) => session.send(text),
     async slash(line, print) {
@@ -44,10 +49,10 @@ async function start(replies: Parameters<typeof createHarnessRig>[0], size: read
       return undefined;
     },
     describe: async (error) => `✗ ${String(error)}`,
-    signal: new AbortController().signal,
+    signal: leave.signal,
   });
   open.push(async () => {
-    screen.type(KEYS.ctrlC, KEYS.ctrlC);
+    leave.abort();
     await over;
     await client.close();
   });
@@ -139,4 +144,54 @@ test("another size paints the live region again, and loses nothing", async () =>
   screen.type("x");
   await screen.shows(/^x/m);
   expect(screen.text().match(/A first paragraph/g)).toHaveLength(1);
+});
+
+test("Ctrl-R finds an earlier input and puts it into the editor; Esc closes the search", async () => {
+  const { screen } = await start([]);
+  screen.type(KEYS.ctrlR);
+  await screen.shows(/Earlier inputs[\s\S]*an earlier input[\s\S]*another one, with a word/);
+  screen.type(KEYS.escape);
+  await expect.poll(() => screen.screen(), { interval: 10 }).not.toContain("Earlier inputs");
+  screen.type(KEYS.ctrlR, "w", "o", "r", "d");
+  await screen.shows(/1 of 2/);
+  screen.type(KEYS.enter);
+  await screen.shows(/^another one, with a word/m);
+  expect(screen.screen()).not.toContain("Earlier inputs");
+});
+
+test("? shows every key on a screen of its own, and the conversation is back as it was", async () => {
+  const { screen } = await start([says("An answer.")]);
+  screen.type("go", KEYS.enter);
+  await screen.shows("An answer.");
+  await screen.shows("1 step");
+  screen.type("?");
+  await expect.poll(() => screen.screen(), { interval: 10 }).toMatch(/Keys[\s\S]*Ctrl-C +interrupt +Cancel/);
+  expect(screen.screen()).not.toContain("An answer.");
+  screen.type(KEYS.escape);
+  await expect.poll(() => screen.screen(), { interval: 10 }).toContain("An answer.");
+  screen.type("why?");
+  await screen.shows(/^why\?/m);
+});
+
+test("a slash offers what can be typed; Tab takes a namespace, and then its names are offered", async () => {
+  const { screen, slashes } = await start([]);
+  screen.type("/", "s", "e", "s");
+  await screen.shows(/\/sessions:/);
+  screen.type("\t");
+  await screen.shows(/^\/sessions:\s*$/m);
+  screen.type("p");
+  await screen.shows(/sessions:pin/);
+  screen.type(KEYS.ctrlU, "/", "h", "e", "a", "l", "t", "h");
+  await screen.shows(/^.*\/health/m);
+  screen.type(KEYS.enter);
+  await screen.shows("said: /health");
+  expect(slashes).toEqual(["/health"]);
+});
+
+test("Ctrl-G gives the input to another editor and takes back what that made of it", async () => {
+  const { screen } = await start([]);
+  screen.type("text");
+  await screen.shows(/^text/m);
+  screen.type(KEYS.ctrlG);
+  await screen.shows(/^text edited/m);
 });

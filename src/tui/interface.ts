@@ -4,20 +4,24 @@
  */
 import type { Clock } from "#base";
 import type { ClientSession, EngineClient, Event, SessionId } from "#client";
-import { createInputEditor } from "./input-editor.ts";
-import { createPainter } from "./painter.ts";
-import { createPerformer } from "./perform.ts";
+import type { SlashCommand } from "#protocol";
+import { createDraftKeeper, type DraftKeeper } from "./draft.ts";
+import { firstRegion } from "./first-paint.ts";
+import type { KeyOverrides } from "./key-table.ts";
+import { createPainter, type Frame, type Painter } from "./painter.ts";
 import type { ScreenPort } from "./screen-port.ts";
-import { settle } from "./settle.ts";
-import { initialState, type Message, update } from "./state.ts";
+import { initialState, type Message, type State } from "./state.ts";
 import type { StatusFacts } from "./status-line.ts";
-import type { Theme } from "./theme.ts";
-import { liveRegion } from "./view.ts";
+import { ASK_BACKGROUND, type ThemeName, themes } from "./theme.ts";
 
 export interface InterfaceParts {
   readonly screen: ScreenPort;
   readonly clock: Clock;
-  readonly theme: Theme;
+  readonly theme: ThemeName;
+  /** The terminal is asked for its background, and the theme is the one for that. */
+  readonly followsBackground: boolean;
+  /** The user's own keys, by action. */
+  readonly keys: KeyOverrides;
   readonly client: Pick<EngineClient, "session">;
   readonly session: ClientSession;
   readonly facts: StatusFacts;
@@ -25,13 +29,19 @@ export interface InterfaceParts {
   /** Events with a higher id are shown; those up to `last` have happened before. */
   readonly since: number;
   readonly last: number;
-  /** Inputs of earlier conversations, newest first. */
-  readonly history: readonly string[];
+  /** Inputs of earlier conversations in this project, newest first. */
+  history(): readonly string[];
   /** An input was sent: kept for the next conversation. */
   remember(text: string): Promise<void>;
+  /** What was typed and not sent when the interface ended the last time, and keeps that for the next time. */
+  readonly draft: { readonly text: string; keep(text: string): Promise<void> };
+  /** What can be typed behind a slash. */
+  commands(): Promise<readonly SlashCommand[]>;
   send(text: string): Promise<unknown>;
   /** Carries out a slash word; what it says is shown. Resolves to the session to go on with, when that is another one. */
   slash(line: string, print: (text: string) => void): Promise<SessionId | undefined>;
+  /** In the person's own editor, which has the terminal meanwhile. Undefined: nothing was changed. */
+  editOutside(text: string): Promise<string | undefined>;
   /** In words for a person, redacted. */
   describe(error: unknown): Promise<string>;
   /** Aborts to make it return at once. */
@@ -42,82 +52,95 @@ export type InterfaceEnd =
   | { readonly kind: "left" | "ended" }
   | { readonly kind: "other"; readonly session: SessionId };
 
-/** While something runs: clocks and spinners. */
+/** What needs the widgets, which are loaded after the first paint. */
+export interface RunningInterface {
+  bytes(chunk: string): void;
+  dispatch(message: Message): void;
+  frame(): Frame;
+  widthOf(row: string): number;
+  state(): State;
+  typed(): string;
+  close(): void;
+}
+
+/** While something runs or is open: clocks and spinners. */
 const TICK_MS = 250;
 
 /** Returns when the person leaves or the session ends. The terminal is as it was, whatever happens. */
 export async function runInterface(parts: InterfaceParts): Promise<InterfaceEnd> {
-  const { screen, clock, session, theme } = parts;
-  const { widgets } = await import("./widgets.ts");
+  const { screen, clock } = parts;
   const over = new AbortController();
   const signal = AbortSignal.any([parts.signal, over.signal]);
   const end = Promise.withResolvers<InterfaceEnd>();
-  let state = initialState(session.id, parts.model, screen.size(), clock.monotonicMs());
-  const editor = createInputEditor({
-    widgets,
-    theme,
-    history: parts.history,
-    terminalRows: () => screen.size().rows,
-    onSubmit: (text) => dispatch({ type: "submit", text, isSteering: false }),
-  });
+  /** Absent until the widgets are loaded. */
+  let running: RunningInterface | undefined;
+  let early = "";
   const painter = createPainter({
     screen,
     clock,
     signal,
-    widthOf: widgets.visibleWidth,
-    frame() {
-      const { columns } = state.size;
-      const style = { columns, theme, widgets, nowMs: state.nowMs };
-      const { rows: settled, transcript } = settle(state.transcript, style);
-      state = { ...state, transcript };
-      return { settled, region: liveRegion(state, editor.rows(columns), parts.facts, style) };
-    },
-  });
-  const perform = createPerformer({ parts, editor, painter, signal, end: end.resolve, dispatch });
-
-  function dispatch(message: Message): void {
-    const next = update(state, message, clock.monotonicMs());
-    state = next.state;
-    for (const effect of next.effects) perform(effect);
-    if (message.type === "event") painter.soon();
-    else painter.now();
-  }
-
-  const keys = new widgets.StdinBuffer();
-  keys.on("data", (sequence) => {
-    dispatch({ type: "key", key: widgets.parseKey(sequence) ?? sequence, sequence, typed: editor.text() });
-  });
-  keys.on("paste", (text) => {
-    // A paste answers no question.
-    if (state.questions.length === 0 || state.isTypingAnswer) editor.paste(text);
-    painter.now();
+    widthOf: (row) => running?.widthOf(row) ?? row.length,
+    frame: () => running?.frame() ?? firstFrame(parts, early),
   });
   const restore = screen.begin({
-    bytes: (chunk) => keys.process(chunk),
+    bytes(chunk) {
+      if (running !== undefined) return running.bytes(chunk);
+      early += chunk;
+      painter.now();
+    },
     resize() {
-      state = update(state, { type: "resize", size: screen.size() }, clock.monotonicMs()).state;
+      running?.dispatch({ type: "resize", size: screen.size() });
       painter.again();
     },
     resumed: () => painter.now(),
   });
   parts.signal.addEventListener("abort", () => end.resolve({ kind: "left" }), { once: true });
+  const draft = createDraftKeeper(parts.draft, (error) => {
+    void parts.describe(error).then((text) => running?.dispatch({ type: "print", tone: "bad", text }));
+  });
   try {
     painter.now();
-    void tick(clock, signal, () => {
-      if (state.transcript.isTurnRunning || state.banner !== undefined) dispatch({ type: "time" });
-    });
-    follow(parts, signal, dispatch).then(
+    if (parts.followsBackground) screen.write(ASK_BACKGROUND);
+    running = await startRunning(parts, painter, signal, end.resolve);
+    if (early !== "") running.bytes(early);
+    painter.now();
+    void tick(clock, signal, () => onTick(running, draft));
+    follow(parts, signal, running.dispatch).then(
       () => end.resolve({ kind: "ended" }),
       (error: unknown) => end.reject(error),
     );
     return await end.promise;
   } finally {
+    running?.close();
     painter.now();
     over.abort();
-    keys.destroy();
     painter.leave();
     restore();
+    if (running !== undefined) await draft.keep(running.typed());
   }
+}
+
+async function startRunning(
+  parts: InterfaceParts,
+  painter: Painter,
+  signal: AbortSignal,
+  end: (how: InterfaceEnd) => void,
+): Promise<RunningInterface> {
+  const { createRunning } = await import("./running.ts");
+  const { screen, clock, session, model, theme } = parts;
+  const state = initialState(session.id, { model, theme, size: screen.size(), nowMs: clock.monotonicMs() });
+  return createRunning({ parts, painter, signal, end, state });
+}
+
+function firstFrame({ facts, model, screen, theme }: InterfaceParts, typed: string): Frame {
+  return { settled: [], region: firstRegion(typed, `${facts.session} ${model}`, screen.size(), themes[theme]) };
+}
+
+function onTick(running: RunningInterface | undefined, draft: DraftKeeper): void {
+  if (running === undefined) return;
+  const { transcript, banner, layers } = running.state();
+  if (transcript.isTurnRunning || banner !== undefined || layers.length > 0) running.dispatch({ type: "time" });
+  draft.tick(running.typed());
 }
 
 async function follow(
@@ -132,10 +155,10 @@ async function follow(
   }
 }
 
-async function tick(clock: Clock, signal: AbortSignal, onTick: () => void): Promise<void> {
+async function tick(clock: Clock, signal: AbortSignal, onTime: () => void): Promise<void> {
   while (!signal.aborted) {
     await clock.sleep(TICK_MS, signal);
-    if (!signal.aborted) onTick();
+    if (!signal.aborted) onTime();
   }
 }
 

@@ -1,5 +1,6 @@
 /** When frames are written: for keys at once, for events thirty times a second, and never faster than the terminal takes them. */
 import type { Clock } from "#base";
+import { type FullDisplayed, type FullFrame, paintFullScreen } from "./full-screen.ts";
 import type { ScreenPort } from "./screen-port.ts";
 import {
   type Displayed,
@@ -9,15 +10,19 @@ import {
   leaveRegion,
   nothingDisplayed,
   paintFrame,
+  type Size,
 } from "./screen-writer.ts";
 
 const FRAME_MS = 33;
 
-export interface Frame {
+export interface MainFrame {
   /** Rows that are printed above the region and never change again. */
   readonly settled: readonly string[];
   readonly region: LiveRegion;
 }
+
+/** The conversation on the main screen, or something else on the alternate one. */
+export type Frame = MainFrame | { readonly full: FullFrame };
 
 export interface Painter {
   now(): void;
@@ -41,6 +46,8 @@ export interface PainterOptions {
 
 export function createPainter({ screen, clock, signal, widthOf, frame }: PainterOptions): Painter {
   let shown: Displayed = nothingDisplayed;
+  /** While the alternate screen is on, with the size that the main screen had before. */
+  let full: { readonly shown: FullDisplayed | undefined; readonly mainSize: Size } | undefined;
   let isDue = false;
   let isBlocked = false;
 
@@ -54,11 +61,33 @@ export function createPainter({ screen, clock, signal, widthOf, frame }: Painter
     });
   }
 
+  function eraseMain(): void {
+    screen.write(eraseWrapped(shown, screen.size(), widthOf));
+    shown = nothingDisplayed;
+  }
+
+  function leaveFull(): void {
+    if (full === undefined) return;
+    const { mainSize } = full;
+    full = undefined;
+    screen.useFull(false);
+    const { columns, rows } = screen.size();
+    if (columns !== mainSize.columns || rows !== mainSize.rows) eraseMain();
+  }
+
   function now(): void {
     isDue = false;
     if (isBlocked || signal.aborted) return;
-    const { settled, region } = frame();
-    const painted = paintFrame(shown, settled, region, screen.size());
+    const next = frame();
+    if ("full" in next) {
+      if (full === undefined) screen.useFull(true);
+      const painted = paintFullScreen(full?.shown, next.full, screen.size());
+      full = { shown: painted.shown, mainSize: full?.mainSize ?? screen.size() };
+      write(painted.bytes);
+      return;
+    }
+    leaveFull();
+    const painted = paintFrame(shown, next.settled, next.region, screen.size());
     shown = painted.shown;
     write(painted.bytes);
   }
@@ -74,14 +103,17 @@ export function createPainter({ screen, clock, signal, widthOf, frame }: Painter
     },
     again() {
       if (signal.aborted) return;
-      screen.write(eraseWrapped(shown, screen.size(), widthOf));
-      shown = nothingDisplayed;
+      if (full === undefined) eraseMain();
       now();
     },
     erase() {
+      leaveFull();
       screen.write(eraseRegion(shown));
       shown = nothingDisplayed;
     },
-    leave: () => void screen.write(leaveRegion(shown)),
+    leave() {
+      leaveFull();
+      screen.write(leaveRegion(shown));
+    },
   };
 }

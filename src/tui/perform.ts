@@ -1,8 +1,10 @@
 /** What the interface does when its state asks for it: commands to the session, keys to the editor, the end. */
+import type { Effect } from "./effects.ts";
 import type { InputEditor } from "./input-editor.ts";
 import type { InterfaceEnd, InterfaceParts } from "./interface.ts";
+import { type LoadEffect, runLoad } from "./loads.ts";
 import type { Painter } from "./painter.ts";
-import type { Effect, Message } from "./state.ts";
+import type { Message } from "./state.ts";
 
 export interface PerformerOptions {
   readonly parts: InterfaceParts;
@@ -35,6 +37,32 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
     await (isQueued ? session.queue(text) : parts.send(text));
   }
 
+  async function load(effect: LoadEffect): Promise<void> {
+    const { name, argument = "" } = effect;
+    const loaded = await runLoad(parts, effect).catch(async (error: unknown) => {
+      return { type: "not-loaded", name, argument, text: await parts.describe(error) } as const;
+    });
+    if (!signal.aborted) dispatch(loaded);
+  }
+
+  async function submit({ command, session: named, done }: Extract<Effect, { type: "submit" }>): Promise<void> {
+    await (named === undefined ? session : client.session(named)).submit(command);
+    if (done !== undefined && !signal.aborted) dispatch({ type: "print", tone: "plain", text: done });
+  }
+
+  /** The terminal is the other program's until that has ended. */
+  async function editOutside(): Promise<void> {
+    const { text } = editor.typed();
+    painter.erase();
+    const resume = parts.screen.pause();
+    try {
+      const edited = await parts.editOutside(text);
+      if (edited !== undefined) editor.write(edited);
+    } finally {
+      resume();
+    }
+  }
+
   return (effect) => {
     switch (effect.type) {
       case "send":
@@ -54,8 +82,24 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
         return attempt(() => session.cancel());
       case "type":
         return editor.type(effect.sequence);
+      case "insert":
+        return editor.insert(effect.text);
+      case "paste":
+        return editor.paste(effect.text);
+      case "write":
+        return editor.write(effect.text, effect.isOffering);
       case "clear":
-        return editor.clear();
+        return editor.write("");
+      case "load":
+        return void load(effect);
+      case "submit":
+        return attempt(() => submit(effect));
+      case "switch":
+        return end({ kind: "other", session: effect.session });
+      case "edit-outside":
+        return attempt(editOutside);
+      case "open":
+        throw new Error(`a layer was to be opened outside of an update: ${effect.layer}`);
       case "leave":
         return end({ kind: "left" });
       case "suspend":

@@ -4,6 +4,8 @@
  * and never clears the screen or the scrollback.
  */
 
+import { forward, rowChange } from "./row-change.ts";
+
 export interface Size {
   readonly columns: number;
   readonly rows: number;
@@ -35,7 +37,6 @@ const END = `${ESC}[?2026l`;
 const SHOW_CURSOR = `${ESC}[?25h`;
 const RESET = `${ESC}[0m`;
 const ERASE_BELOW = `${ESC}[J`;
-const ERASE_RIGHT = `${ESC}[K`;
 
 export const nothingDisplayed: Displayed = { region: { rows: [] }, cursorRow: 0, columns: 0 };
 
@@ -136,11 +137,7 @@ function createPen(start: number): Pen {
     },
     rewrite(row, old, text) {
       moveTo(row);
-      const { at: from, columns, styles } = commonPrefix(old, text);
-      const rest = text.slice(from);
-      // What is longer than before covers what stood there; a row ends without styles.
-      const isLonger = old.length === from && !rest.includes(ESC) && styles === "";
-      bytes += `\r${forward(columns)}${styles}${rest}${isLonger ? "" : `${RESET}${ERASE_RIGHT}`}`;
+      bytes += rowChange(old, text);
     },
     feed(count) {
       bytes += `\r${"\n".repeat(count)}`;
@@ -174,33 +171,6 @@ function sameAtEnd(before: readonly string[], after: readonly string[]): number 
   return same;
 }
 
-/** Plain characters and styles: what every terminal gives the same width. */
-const UNIT = new RegExp(`${ESC}\\[([0-9;]*)m|[ -~]`, "y");
-
-interface Prefix {
-  /** Where the texts begin to differ. */
-  readonly at: number;
-  readonly columns: number;
-  /** The styles that are on there. */
-  readonly styles: string;
-}
-
-function commonPrefix(old: string, text: string): Prefix {
-  let prefix: Prefix = { at: 0, columns: 0, styles: "" };
-  UNIT.lastIndex = 0;
-  for (let unit = UNIT.exec(text); unit !== null && old.startsWith(unit[0], unit.index); unit = UNIT.exec(text)) {
-    const { at, columns, styles } = prefix;
-    const [found, codes] = unit;
-    const isReset = codes === "" || codes === "0";
-    prefix = {
-      at: at + found.length,
-      columns: columns + (codes === undefined ? 1 : 0),
-      styles: codes === undefined ? styles : isReset ? "" : styles + found,
-    };
-  }
-  return prefix;
-}
-
 function sameCursor({ region }: Displayed, { cursor }: LiveRegion): boolean {
   return region.cursor?.row === cursor?.row && region.cursor?.column === cursor?.column;
 }
@@ -211,8 +181,4 @@ function up(rows: number): string {
 
 function down(rows: number): string {
   return rows <= 0 ? "" : `${ESC}[${rows}B`;
-}
-
-function forward(columns: number): string {
-  return columns <= 0 ? "" : `${ESC}[${columns}C`;
 }

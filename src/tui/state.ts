@@ -1,101 +1,133 @@
 /**
  * The interface as data: what arrives is a message, what is to be done is an effect. Pure, so that a test needs no terminal. What is
- * being typed is the editor's own; keys that are not meant for the interface go there.
+ * being typed is the editor's own; keys that are not meant for the interface go there. Each part of the state has its own file.
  */
-import type { CallId, Decision, Event, SessionId } from "#protocol";
-import { answersOf, type Question, withQuestion } from "./approval.ts";
+import type { Event, SessionId } from "#protocol";
+import { noQuestions, type Questions, withQuestionEvent, withQuestionKey, withTypedAnswer } from "./approval.ts";
+import type { Effect } from "./effects.ts";
+import { type InputState, inputEffects, noInput } from "./input.ts";
+import type { Keymap } from "./key-table.ts";
+import type { Layer, OpenLayer } from "./layer.ts";
+import { closeTop, openedLayers, toLayers, toTop } from "./layer-stack.ts";
+import type { Loaded } from "./loads.ts";
 import type { Size } from "./screen-writer.ts";
+import type { ThemeName } from "./theme.ts";
 import { emptyTranscript, notice, type Tone, type Transcript, withEvent } from "./transcript.ts";
+import type { Widgets } from "./widgets.ts";
 
 export interface State {
   readonly size: Size;
   readonly nowMs: number;
+  readonly theme: ThemeName;
   readonly transcript: Transcript;
-  readonly questions: readonly Question[];
-  /** When the first question came up, or a key was pressed that answered nothing: keys that follow at once were meant for something else. */
-  readonly quietSinceMs: number;
-  /** The person is typing why they deny the first question, or what they answer. */
-  readonly isTypingAnswer: boolean;
+  readonly questions: Questions;
+  readonly input: InputState;
+  /** The last one is on top and has the keys. */
+  readonly layers: readonly OpenLayer[];
   readonly banner: { readonly text: string; readonly untilMs: number } | undefined;
   readonly interruptedAtMs: number;
   readonly isConnected: boolean;
 }
 
+/** What the editor holds when a key arrives. */
+export interface Typed {
+  readonly text: string;
+  /** It shows what could follow, and takes the keys for that. */
+  readonly isOffering: boolean;
+}
+
 export type Message =
   | { readonly type: "event"; readonly event: Event; readonly agoMs: number }
-  /** As the widget library names it (`ctrl+c`), as the terminal sent it, and what the editor holds. */
-  | { readonly type: "key"; readonly key: string; readonly sequence: string; readonly typed: string }
+  /** As the widget library names it (`ctrl+c`), and as the terminal sent it. */
+  | { readonly type: "key"; readonly key: string; readonly sequence: string; readonly typed: Typed }
+  | { readonly type: "paste"; readonly text: string }
   | { readonly type: "submit"; readonly text: string; readonly isSteering: boolean }
   | { readonly type: "print"; readonly text: string; readonly tone: Tone }
   | { readonly type: "connection"; readonly state: "connected" | "lost" }
+  | { readonly type: "theme"; readonly name: ThemeName }
   | { readonly type: "resize"; readonly size: Size }
+  | Loaded
   | { readonly type: "time" };
-
-export type Effect =
-  | { readonly type: "send" | "queue" | "steer" | "slash"; readonly text: string }
-  | {
-      readonly type: "answer";
-      readonly session: SessionId;
-      readonly id: CallId;
-      readonly decision: Decision;
-      readonly reason?: string;
-    }
-  | { readonly type: "reply"; readonly session: SessionId; readonly id: CallId; readonly text: string }
-  | { readonly type: "type"; readonly sequence: string }
-  | { readonly type: "clear" | "cancel" | "leave" | "suspend" };
 
 export interface Update {
   readonly state: State;
   readonly effects: readonly Effect[];
 }
 
-const EXIT_WINDOW_MS = 2_000;
-/** Keys that come sooner after a question were typed for something else. */
-const SETTLE_MS = 400;
+/** What an update needs besides the state, and never changes. */
+export interface UpdateContext {
+  readonly nowMs: number;
+  readonly widgets: Widgets;
+  readonly keymap: Keymap;
+  readonly layers: readonly Layer[];
+}
 
-export function initialState(session: SessionId, model: string, size: Size, nowMs: number): State {
+const EXIT_WINDOW_MS = 2_000;
+
+export function initialState(
+  session: SessionId,
+  { model, size, nowMs, theme }: Pick<State, "size" | "nowMs" | "theme"> & { readonly model: string },
+): State {
   return {
     size,
     nowMs,
+    theme,
     transcript: emptyTranscript(session, model),
-    questions: [],
-    quietSinceMs: nowMs,
-    isTypingAnswer: false,
+    questions: noQuestions(nowMs),
+    input: noInput,
+    layers: [],
     banner: undefined,
     interruptedAtMs: Number.NEGATIVE_INFINITY,
     isConnected: true,
   };
 }
 
-export function update(before: State, message: Message, nowMs: number): Update {
+export function update(before: State, message: Message, context: UpdateContext): Update {
+  const { nowMs } = context;
   const state = { ...before, nowMs, banner: isOver(before.banner, nowMs) ? undefined : before.banner };
+  return openedLayers(changed(state, message, context), context);
+}
+
+function changed(state: State, message: Message, context: UpdateContext): Update {
   switch (message.type) {
     case "event":
-      return same(withMessageEvent(state, message.event, message.agoMs));
+      return withMessageEvent(state, message.event, message.agoMs, context);
     case "key":
-      return withKey(state, message);
+      return withKey(state, message, context);
+    case "paste":
+      return withPaste(state, message.text, context);
     case "submit":
-      return withSubmit(state, message.text, message.isSteering);
+      return withSubmit(state, message.text, message.isSteering, context);
     case "print":
       return same({ ...state, transcript: notice(state.transcript, message.tone, message.text) });
     case "connection":
       return same(withConnection(state, message.state === "connected"));
+    case "theme":
+      return toLayers({ ...state, theme: message.name }, { type: "changed" }, context);
     case "resize":
-      return same({ ...state, size: message.size });
+      return toLayers({ ...state, size: message.size }, { type: "changed" }, context);
+    case "loaded":
+    case "not-loaded":
+      return toLayers(withLoaded(state, message), message, context);
     case "time":
-      return same(state);
+      return toLayers(state, { type: "changed" }, context);
   }
 }
 
-function withMessageEvent(state: State, event: Event, agoMs: number): State {
-  const questions = withQuestion(state.questions, event);
-  const isAnother = questions[0]?.id !== state.questions[0]?.id;
-  return {
+function withMessageEvent(state: State, event: Event, agoMs: number, context: UpdateContext): Update {
+  const next = {
     ...state,
-    questions,
+    questions: withQuestionEvent(state.questions, event, state.nowMs),
     transcript: withEvent(state.transcript, event, state.nowMs - agoMs),
-    ...(isAnother && { quietSinceMs: state.nowMs, isTypingAnswer: questions[0]?.kind === "question" }),
   };
+  const { state: told, effects } = toLayers(next, { type: "changed" }, context);
+  const isNewList = event.kind === "SkillRegistryChanged" && agoMs === 0;
+  return { state: told, effects: isNewList ? [...effects, { type: "load", name: "commands" }] : effects };
+}
+
+function withLoaded(state: State, loaded: Loaded): State {
+  if (loaded.type !== "loaded" || loaded.name !== "commands") return state;
+  return { ...state, input: { ...state.input, commands: loaded.value } };
 }
 
 function withConnection(state: State, isConnected: boolean): State {
@@ -103,33 +135,58 @@ function withConnection(state: State, isConnected: boolean): State {
   return { ...state, isConnected, transcript: notice(state.transcript, "warn", text) };
 }
 
-function withKey(state: State, { key, sequence, typed }: Extract<Message, { type: "key" }>): Update {
-  if (key === "ctrl+c") return interrupted(state, typed);
-  if (key === "ctrl+z") return { state, effects: [{ type: "suspend" }] };
-  if (key === "ctrl+d" && typed === "") return { state, effects: [{ type: "leave" }] };
-  const [question] = state.questions;
-  if (question?.kind === "permission" && !state.isTypingAnswer) return withAnswerKey(state, question, key);
-  if (key === "escape" && state.isTypingAnswer && question?.kind === "permission") {
-    return { state: { ...state, isTypingAnswer: false, quietSinceMs: state.nowMs }, effects: [{ type: "clear" }] };
-  }
-  if (key === "escape" && state.transcript.isTurnRunning) return { state, effects: [{ type: "cancel" }] };
-  if (key === "alt+enter") return withSubmit(state, typed, true);
-  return { state, effects: [{ type: "type", sequence }] };
+type KeyMessage = Extract<Message, { type: "key" }>;
+
+function withKey(state: State, message: KeyMessage, context: UpdateContext): Update {
+  const anywhere = context.keymap.actionOf(message.key, "anywhere");
+  if (anywhere === "interrupt") return interrupted(state, message.typed, context);
+  if (anywhere === "suspend") return { state, effects: [{ type: "suspend" }] };
+  if (hasKeys(state) === "layer") return toTop(state, keyOfLayer(message), context);
+  const answered = withQuestionKey(state.questions, message.key, state.nowMs);
+  if (answered !== undefined) return { state: { ...state, questions: answered.questions }, effects: answered.effects };
+  return withInputKey(state, message, context);
 }
 
-function withAnswerKey(state: State, question: Extract<Question, { kind: "permission" }>, key: string): Update {
-  const isEarly = state.nowMs - state.quietSinceMs < SETTLE_MS;
-  const answer = isEarly ? undefined : answersOf(question.asked).find((one) => one.key === key);
-  if (answer !== undefined) {
-    const { id, session } = question;
-    return { state, effects: [{ type: "answer", id, session, decision: answer.decision }] };
+function withInputKey(state: State, { key, sequence, typed }: KeyMessage, context: UpdateContext): Update {
+  const type: Update = { state, effects: [{ type: "type", sequence }] };
+  const isWriting = isPrintable(sequence) && typed.text !== "";
+  const action = isWriting || typed.isOffering ? undefined : context.keymap.actionOf(key, "input");
+  switch (action) {
+    case undefined:
+      return type;
+    case "leave":
+      return typed.text === "" ? { state, effects: [{ type: "leave" }] } : type;
+    case "cancel":
+      return state.transcript.isTurnRunning ? { state, effects: [{ type: "cancel" }] } : type;
+    case "steer":
+      return withSubmit(state, typed.text, true, context);
+    case "edit-outside":
+      return { state, effects: [{ type: "edit-outside" }] };
+    default: {
+      const layer = action.startsWith("open-") ? action.slice("open-".length) : undefined;
+      return layer === undefined ? type : { state, effects: [{ type: "open", layer }] };
+    }
   }
-  if (key === "w" && !isEarly) return same({ ...state, isTypingAnswer: true });
-  return same(isEarly ? { ...state, quietSinceMs: state.nowMs } : state);
 }
 
-/** The first cancels the turn or empties the input, a second within two seconds leaves. */
-function interrupted(state: State, typed: string): Update {
+/** A question that comes up goes before a modal layer, but a screen stays until it is closed. */
+export function hasKeys({ layers, questions }: Pick<State, "layers" | "questions">): "layer" | "question" | "input" {
+  const top = layers.at(-1);
+  if (top?.facts.kind === "screen") return "layer";
+  if (questions.waiting.length > 0) return "question";
+  return top === undefined ? "input" : "layer";
+}
+
+function withPaste(state: State, text: string, context: UpdateContext): Update {
+  if (hasKeys(state) === "layer") return toTop(state, () => ({ type: "paste", text }), context);
+  // A paste answers no question.
+  if (state.questions.waiting.length > 0 && !state.questions.isTypingAnswer) return same(state);
+  return { state, effects: [{ type: "paste", text }] };
+}
+
+/** The first closes what is open, cancels the turn or empties the input; a second within two seconds leaves. */
+function interrupted(state: State, typed: Typed, context: UpdateContext): Update {
+  if (hasKeys(state) === "layer") return closeTop(state, context);
   if (state.nowMs - state.interruptedAtMs <= EXIT_WINDOW_MS) return { state, effects: [{ type: "leave" }] };
   const next = {
     ...state,
@@ -137,30 +194,28 @@ function interrupted(state: State, typed: string): Update {
     banner: { text: "Press Ctrl-C again within 2s to exit.", untilMs: state.nowMs + EXIT_WINDOW_MS },
   };
   if (state.transcript.isTurnRunning) return { state: next, effects: [{ type: "cancel" }] };
-  return { state: next, effects: typed === "" ? [] : [{ type: "clear" }] };
+  return { state: next, effects: typed.text === "" ? [] : [{ type: "clear" }] };
 }
 
-function withSubmit(state: State, typed: string, isSteering: boolean): Update {
+function withSubmit(state: State, typed: string, isSteering: boolean, { layers }: UpdateContext): Update {
   const text = typed.trim();
-  const [question] = state.questions;
-  if (question !== undefined && state.isTypingAnswer) return withTypedAnswer(state, question, text);
+  if (state.questions.waiting.length > 0 && state.questions.isTypingAnswer) {
+    const { questions, effects } = withTypedAnswer(state.questions, text);
+    return { state: { ...state, questions }, effects };
+  }
   if (text === "") return same(state);
-  const clear = { type: "clear" } as const;
-  if (text === "/quit" || text === "/exit") return { state, effects: [clear, { type: "leave" }] };
-  if (text.startsWith("/")) return { state, effects: [clear, { type: "slash", text }] };
   const { isTurnRunning } = state.transcript;
-  const type = !isTurnRunning ? "send" : isSteering ? "steer" : "queue";
-  return { state, effects: [clear, { type, text }] };
+  return { state, effects: inputEffects(text, { ...state.input, layers, isTurnRunning, isSteering }) };
 }
 
-function withTypedAnswer(state: State, { kind, id, session }: Question, text: string): Update {
-  if (text === "" && kind === "question") return same(state);
-  const next = { ...state, isTypingAnswer: false };
-  const effect: Effect =
-    kind === "question"
-      ? { type: "reply", id, session, text }
-      : { type: "answer", id, session, decision: "deny", ...(text !== "" && { reason: text }) };
-  return { state: next, effects: [{ type: "clear" }, effect] };
+/** Letters, digits, signs: what a key writes. */
+export function isPrintable(sequence: string): boolean {
+  return sequence !== "" && !/\p{Cc}/u.test(sequence);
+}
+
+function keyOfLayer({ key, sequence }: KeyMessage) {
+  const text = isPrintable(sequence) ? sequence : "";
+  return (action: string | undefined) => ({ type: "key", key, text, action }) as const;
 }
 
 function isOver(banner: State["banner"], nowMs: number): boolean {

@@ -47,7 +47,7 @@ const codes: Readonly<Record<Exclude<ThemeName, "none">, Codes>> = {
   },
 };
 
-export function createTheme(name: ThemeName): Theme {
+function createTheme(name: ThemeName): Theme {
   if (name === "none") return { name, paint: (_role, text) => text };
   const chosen = codes[name];
   return {
@@ -58,4 +58,19 @@ export function createTheme(name: ThemeName): Theme {
       return text === "" ? "" : `${on}${text.replaceAll("\u001b[0m", `\u001b[0m${on}`)}\u001b[0m`;
     },
   };
+}
+
+export const themes: Readonly<Record<ThemeName, Theme>> = {
+  dark: createTheme("dark"),
+  light: createTheme("light"),
+  "high-contrast": createTheme("high-contrast"),
+  none: createTheme("none"),
+};
+
+/** Asks the terminal for its background (OSC 11); the answer comes as a key sequence. Terminals that do not know it say nothing. */
+export const ASK_BACKGROUND = "\u001b]11;?\u001b\\";
+
+/** The theme for a background: light from the middle of the perceived lightness on. */
+export function themeFor({ r, g, b }: { readonly r: number; readonly g: number; readonly b: number }): ThemeName {
+  return 0.299 * r + 0.587 * g + 0.114 * b > 127 ? "light" : "dark";
 }

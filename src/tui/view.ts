@@ -1,8 +1,12 @@
-/** The live region: what is not settled yet, the question or the editor, and the status line. Pure. */
+/** What is on the screen: a layer on all of it, or the live region with what is not settled, the question, layer or editor, and the status line. Pure. */
+import { counted } from "#base";
 import { blockRows, duration, type RowStyle } from "./block-rows.ts";
+import type { FullFrame } from "./full-screen.ts";
+import type { LayerView } from "./layer.ts";
+import { layerContext } from "./layer-stack.ts";
 import { questionRows } from "./question-rows.ts";
 import type { LiveRegion } from "./screen-writer.ts";
-import type { State } from "./state.ts";
+import { hasKeys, type State, type UpdateContext } from "./state.ts";
 import { type StatusFacts, statusLine } from "./status-line.ts";
 
 /** The share of the screen that a question may take. */
@@ -13,29 +17,60 @@ export interface EditorRows {
   readonly cursor?: { readonly row: number; readonly column: number };
 }
 
-export function liveRegion(state: State, editor: EditorRows, facts: StatusFacts, style: RowStyle): LiveRegion {
-  const { size, questions, isTypingAnswer } = state;
-  const most = Math.max(1, size.rows - 1);
-  const [question] = questions;
-  const isEditing = question === undefined || isTypingAnswer;
-  const typing = isEditing ? editor.rows : [];
-  const share = Math.max(4, Math.floor(most * QUESTION_SHARE) - typing.length);
-  const asked = question === undefined ? [] : questionRows(question, questions.length, share, isTypingAnswer, style);
+/** The layer that has the whole screen; undefined when there is none. */
+export function fullScreen(state: State, style: RowStyle, context: UpdateContext): FullFrame | undefined {
+  const top = state.layers.at(-1);
+  if (top?.facts.kind !== "screen") return undefined;
+  const own = layerContext(state, "screen", context);
+  const { rows, cursor } = top.view(own);
+  const waiting = state.questions.waiting.length;
+  const note = `${counted(waiting, "question")} waiting for you: close this to answer.`;
+  const blank = Array.from({ length: Math.max(0, own.rows - rows.length) }, () => "");
+  const below = waiting === 0 ? [] : [...blank, style.theme.paint("warn", note.slice(0, style.columns))];
+  return { rows: [...rows.slice(0, own.rows), ...below], ...(cursor !== undefined && { cursor }) };
+}
+
+export function liveRegion(
+  state: State,
+  editor: EditorRows,
+  facts: StatusFacts,
+  style: RowStyle,
+  context: UpdateContext,
+): LiveRegion {
+  const most = Math.max(1, state.size.rows - 1);
+  const { waiting, isTypingAnswer } = state.questions;
+  const focus = focused(state, editor, context);
+  const share = Math.max(4, Math.floor(most * QUESTION_SHARE) - focus.rows.length);
+  const [question] = waiting;
+  const asked = question === undefined ? [] : questionRows(question, waiting.length, share, isTypingAnswer, style);
   const status = statusLine(state, facts, style);
-  const below = [...bannerRows(state, style), ...asked, ...typing, status];
+  const below = [...bannerRows(state, style), ...asked, ...focus.rows, status];
   const above = [...state.transcript.blocks.flatMap((block) => blockRows(block, style)), ...waitingRows(state, style)];
   const room = Math.max(0, most - below.length);
   const shown = room === 0 ? [] : above.slice(-room);
   const rows = [...shown, ...below].slice(-most);
-  if (!isEditing || editor.cursor === undefined) return { rows };
-  const at = rows.length - 1 - typing.length + editor.cursor.row;
-  return at < 0 ? { rows } : { rows, cursor: { row: at, column: editor.cursor.column } };
+  if (focus.cursor === undefined) return { rows };
+  const at = rows.length - 1 - focus.rows.length + focus.cursor.row;
+  return at < 0 ? { rows } : { rows, cursor: { row: at, column: focus.cursor.column } };
+}
+
+/** What has the keys, below the question: a modal layer or the editor; nothing while a key answers. */
+function focused(state: State, editor: EditorRows, context: UpdateContext): LayerView {
+  const top = state.layers.at(-1);
+  switch (hasKeys(state)) {
+    case "layer":
+      return top === undefined ? { rows: [] } : top.view(layerContext(state, top.facts.kind, context));
+    case "question":
+      return state.questions.isTypingAnswer ? editor : { rows: [] };
+    case "input":
+      return editor;
+  }
 }
 
 /** Says what is waited for, when no row above does. */
 function waitingRows({ transcript, nowMs, questions }: State, { theme, columns, widgets }: RowStyle): string[] {
   const { isTurnRunning, waiting, turnSinceMs } = transcript;
-  if (!isTurnRunning || waiting === "" || questions.length > 0) return [];
+  if (!isTurnRunning || waiting === "" || questions.waiting.length > 0) return [];
   const text = `· waiting for ${waiting} · ${duration(nowMs - turnSinceMs)} · Esc cancels`;
   return [theme.paint("dim", widgets.truncateToWidth(text, columns))];
 }

@@ -34,6 +34,7 @@ export {
   type DetachedProcess,
   type OwnProcess,
   runAndWait,
+  runOnTerminal,
   startDetached,
   startOwnProcess,
   startPiped,

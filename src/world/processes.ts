@@ -310,6 +310,29 @@ export function runAndWait(options: {
   return { problem: `${file} ended with ${status ?? signal}${said === "" ? "" : `: ${said}`}` };
 }
 
+/**
+ * Runs a program of the person's own on this terminal, which it has until it ends: their editor. Resolves to its exit code; null when
+ * a signal ended it. Rejects when it could not be started.
+ */
+export function runOnTerminal(options: {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}): Promise<number | null> {
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  const { program, args, cwd, env } = options;
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...env },
+    stdio: ["inherit", "inherit", "inherit", ...coveredDescriptors()],
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code) => resolve(code));
+  });
+}
+
 export interface DetachedProcess {
   readonly pid: number | undefined;
   /** Undefined while it runs; null when a signal ended it or it could not be started. */

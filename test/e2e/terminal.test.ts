@@ -280,7 +280,7 @@ describe("a terminal", () => {
     expect(await first.exit).toBe(0);
     const file = join(home.env.HOME ?? "", ".local/state/harness/input-history.json");
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(readFileSync(file, "utf8")).toMatch(/^\["one\\ntwo\\nthree «redacted/);
+    expect(readFileSync(file, "utf8")).toMatch(/^\[\{"input":"one\\ntwo\\nthree «redacted/);
     const second = openCliTerminal(home, args);
     await second.see("› ");
     second.type("\u001b[A");

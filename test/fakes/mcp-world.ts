@@ -88,7 +88,12 @@ export function referenceServer(
 /** A whole set of servers with what they logged, and a way to call a tool as the engine would. */
 export function openServers(
   servers: readonly McpServer[],
-  options: { readonly clock?: Clock; readonly world?: McpWorld; readonly keeper?: ToolKeeper } = {},
+  options: {
+    readonly clock?: Clock;
+    readonly world?: McpWorld;
+    readonly keeper?: ToolKeeper;
+    readonly root?: string;
+  } = {},
 ) {
   const lines: string[] = [];
   const downs: unknown[] = [];
@@ -100,7 +105,7 @@ export function openServers(
     clock: options.clock ?? createHastyClock(),
     onDown: (event) => void downs.push(event),
     onWaiting: (event) => void waiting.push(event),
-    ...defined({ keeper: options.keeper }),
+    ...defined({ keeper: options.keeper, root: options.root }),
     log: (level, text) => void lines.push(`${level} ${text}`),
   });
   return {

@@ -29,6 +29,7 @@ export function plainLiveSession(engine: EngineSession, change: Partial<LiveSess
   return {
     engine,
     slash: createSlashRegistry([], {}),
+    completeInput: async () => [],
     begin: () => engine.begin(),
     release: async () => undefined,
     agreements: { setMode: nothing, approve: nothing, closePlan: nothing },

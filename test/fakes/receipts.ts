@@ -9,7 +9,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type EffectPorts, resourceReference, serverToolName } from "#base";
+import { type EffectPorts, promptReference, resourceReference, serverToolName } from "#base";
 import type { EffectNote, Plugin, Tool, ToolContext, ToolSource } from "#engine";
 import { type CallId, type Event, forSession, type SessionCommandKind, type SessionCommandOf } from "#protocol";
 import { createBuiltinTools } from "#tools";
@@ -272,6 +272,10 @@ function observing(
       read(request, signal) {
         see("server", resourceReference(request.server, request.uri));
         return servers.read(request, signal);
+      },
+      prompt(request, signal) {
+        see("server", promptReference(request.server, request.prompt));
+        return servers.prompt(request, signal);
       },
     },
   };

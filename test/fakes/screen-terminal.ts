@@ -2,6 +2,7 @@
 import headless from "@xterm/headless";
 import { expect } from "vitest";
 import type { ScreenPort } from "#tui";
+import { useGraphemes } from "./graphemes.ts";
 
 export interface ScreenTerminal {
   readonly port: ScreenPort;
@@ -10,6 +11,8 @@ export interface ScreenTerminal {
   resize(columns: number, rows: number): void;
   /** Everything that was printed, scrollback included, without blank rows at the end. */
   text(): string;
+  /** What is on the screen now. */
+  screen(): string;
   /** Waits until it is there. */
   shows(text: string | RegExp): Promise<void>;
   /** All bytes so far. */
@@ -23,11 +26,18 @@ export const KEYS = {
   ctrlC: "\u0003",
   ctrlD: "\u0004",
   altEnter: "\u001b\r",
+  ctrlG: "\u0007",
+  ctrlP: "\u0010",
+  ctrlR: "\u0012",
+  ctrlU: "\u0015",
+  shiftEnter: "\u001b[13;2u",
   up: "\u001b[A",
+  down: "\u001b[B",
 };
 
 export function openScreenTerminal(columns = 80, rows = 24): ScreenTerminal {
   const terminal = new headless.Terminal({ cols: columns, rows, scrollback: 10_000, allowProposedApi: true });
+  useGraphemes(terminal);
   let listener: Parameters<ScreenPort["begin"]>[0] | undefined;
   let written = "";
   function text(): string {
@@ -50,7 +60,11 @@ export function openScreenTerminal(columns = 80, rows = 24): ScreenTerminal {
           listener = undefined;
         };
       },
+      useFull(isOn) {
+        terminal.write(isOn ? "\u001b[?1049h" : "\u001b[?1049l");
+      },
       suspend: () => listener?.resumed(),
+      pause: () => () => listener?.resumed(),
     },
     type(...keys) {
       for (const key of keys) listener?.bytes(key);
@@ -61,6 +75,14 @@ export function openScreenTerminal(columns = 80, rows = 24): ScreenTerminal {
       listener?.resize();
     },
     text,
+    screen() {
+      const { active } = terminal.buffer;
+      const rows = Array.from({ length: terminal.rows }, (_, at) => active.getLine(active.baseY + at));
+      return rows
+        .map((row) => row?.translateToString(true) ?? "")
+        .join("\n")
+        .trimEnd();
+    },
     shows: (wanted) => expect.poll(text, { interval: 10 }).toMatch(wanted),
     written: () => written,
     isTaken: () => listener !== undefined,

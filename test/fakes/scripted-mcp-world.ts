@@ -14,6 +14,8 @@ export interface ScriptedWorld extends McpWorld {
   /** When a program was started, by the clock. */
   readonly startedAtMs: number[];
   readonly running: ScriptedServer[];
+  /** What its servers offer besides tools. */
+  capabilities: Readonly<Record<string, unknown>>;
   tools: readonly Readonly<Record<string, unknown>>[];
   /** Undefined: the request stays without an answer. */
   answer: (method: string, params: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>> | undefined;
@@ -29,6 +31,7 @@ export function createScriptedWorld(clock: Clock): ScriptedWorld {
   const world: ScriptedWorld = {
     startedAtMs: [],
     running: [],
+    capabilities: {},
     tools: oneTool,
     endsWithInput: true,
     answer: () => ({ content: [{ type: "text", text: "done" }] }),
@@ -67,7 +70,8 @@ export function createScriptedWorld(clock: Clock): ScriptedWorld {
     if (method === "server/discover") return { error: { code: -32_601, message: "Method not found" } };
     if (method === "initialize") {
       const serverInfo = { name: "scripted", version: "1" };
-      return { result: { protocolVersion: "2025-11-25", capabilities: { tools: { listChanged: true } }, serverInfo } };
+      const capabilities = { tools: { listChanged: true }, ...world.capabilities };
+      return { result: { protocolVersion: "2025-11-25", capabilities, serverInfo } };
     }
     if (method === "tools/list") return { result: { tools: world.tools } };
     const result = world.answer(method, params);

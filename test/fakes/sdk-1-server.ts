@@ -1,6 +1,7 @@
 /** A small server made with the SDK's first major version: over stdio as a program, over HTTP as a handler for one request. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { completable } from "@modelcontextprotocol/sdk/server/completable.js";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
@@ -11,6 +12,16 @@ function createServer(): McpServer {
   server.registerTool("add", { description: "Adds.", inputSchema: { a: z.number(), b: z.number() } }, ({ a, b }) => ({
     content: [{ type: "text", text: `${a + b}` }],
   }));
+  server.registerPrompt(
+    "review",
+    { description: "Reviews a file.", argsSchema: { file: completable(z.string(), () => ["a.ts", "b.ts"]) } },
+    ({ file }) => ({ messages: [{ role: "user", content: { type: "text", text: `Review ${file}.` } }] }),
+  );
+  server.registerTool("ask", { description: "Has the model answer." }, async () => {
+    const messages = [{ role: "user" as const, content: { type: "text" as const, text: "Why?" } }];
+    const { content } = await server.server.createMessage({ messages, maxTokens: 10 });
+    return { content: [{ type: "text", text: JSON.stringify(content) }] };
+  });
   return server;
 }
 

@@ -1,0 +1,34 @@
+/** `[interface]` and `[keys]` in `config.toml`: how the terminal interface looks, and what its keys do. */
+import { byName, choice, defineTable, type FieldType, list, nested, textThat } from "./schema.ts";
+import { defaultSettings, type Settings } from "./settings.ts";
+
+const MAX_KEYS = 8;
+const KEY = /^(?:(?:shift|ctrl|alt|super)\+)*(?:[!-~]|[a-zA-Z][a-zA-Z0-9]+)$/;
+const ACTION = /^[a-z][a-z0-9-]*$/;
+
+const interfaceTable = defineTable({
+  title: "Interface",
+  about: "How the [terminal interface](../guide/terminal.md) looks.",
+  fields: {
+    theme: {
+      type: choice("auto", "dark", "light", "high-contrast", "none"),
+      default: `\`"${defaultSettings.interface.theme}"\``,
+      meaning:
+        "`auto`: `dark` or `light`, as the background of the terminal. `none`: no colours, as with the variable `NO_COLOR`.",
+    },
+  },
+});
+
+export const interfaceType: FieldType<Settings["interface"]> = nested(interfaceTable, ({ values }) => ({
+  theme: values.theme ?? defaultSettings.interface.theme,
+}));
+
+/** Which actions there are is known to the interface alone: it reports a name that it does not know. */
+export const keysType: FieldType<Settings["keys"]> = byName(
+  list(
+    textThat("key such as `ctrl+r`", (key) => KEY.test(key)),
+    { max: MAX_KEYS },
+  ),
+  "action",
+  (name) => ACTION.test(name),
+);

@@ -1,0 +1,34 @@
+/** What the interface asks to be done. Data only: `perform.ts` does it. */
+import type { CallId, Decision, SessionCommand, SessionId } from "#client";
+import type { LoadEffect } from "./loads.ts";
+
+export type Effect =
+  | { readonly type: "send" | "queue" | "steer" | "slash"; readonly text: string }
+  | {
+      readonly type: "answer";
+      readonly session: SessionId;
+      readonly id: CallId;
+      readonly decision: Decision;
+      readonly reason?: string;
+    }
+  | { readonly type: "reply"; readonly session: SessionId; readonly id: CallId; readonly text: string }
+  /** Any other command of the protocol. `done`: shown when it was accepted; a refusal is always shown. */
+  | {
+      readonly type: "submit";
+      readonly command: SessionCommand;
+      /** Default: the session of the conversation. */
+      readonly session?: SessionId;
+      readonly done?: string;
+    }
+  | LoadEffect
+  /** Opens a layer above the others. */
+  | { readonly type: "open"; readonly layer: string; readonly argument?: string }
+  /** A key for the editor. */
+  | { readonly type: "type"; readonly sequence: string }
+  /** Text at the cursor of the editor; a paste that is long is folded. */
+  | { readonly type: "insert" | "paste"; readonly text: string }
+  /** The whole text of the editor; `isOffering`: with what could follow. */
+  | { readonly type: "write"; readonly text: string; readonly isOffering?: boolean }
+  /** The conversation continues in another session. */
+  | { readonly type: "switch"; readonly session: SessionId }
+  | { readonly type: "clear" | "cancel" | "leave" | "suspend" | "edit-outside" };

@@ -1,0 +1,41 @@
+/** The screens of the interface itself and of its own layers, as committed text. */
+import { test } from "vitest";
+import { builtInWords } from "#protocol";
+import { expectGolden, type Scene } from "../../test/fakes/golden-screens.ts";
+import { KEYS } from "../../test/fakes/screen-terminal.ts";
+
+const turn = { turn: "turn_1", step: 1, block: 0 };
+const conversation: Scene["events"] = [
+  [
+    "TurnStarted",
+    { ...turn, content: [{ type: "text", text: "Rename the parser 🚀 and say what 構文 means" }], model: "m" },
+  ],
+  [
+    "TextDelta",
+    {
+      ...turn,
+      text: "I will **rename** it in `parse.ts`.\n\n- one\n- two with a longer line that wraps on narrow screens\n\n",
+    },
+  ],
+  ["TextDelta", { ...turn, text: "| file | lines |\n| --- | --- |\n| parse.ts | 12 |\n" }],
+];
+
+test("an empty conversation", () => expectGolden("empty", {}));
+
+test("an answer that streams, above an input of two lines", () =>
+  expectGolden("streaming", { events: conversation, keys: ["first line", KEYS.shiftEnter, "second line"] }));
+
+test("what can follow a slash", () =>
+  expectGolden("slash-menu", { parts: { commands: async () => builtInWords }, keys: ["/", "s"] }));
+
+test("the search in earlier inputs", () =>
+  expectGolden("history", {
+    events: conversation,
+    parts: { history: () => ["run the tests", "say hello", "a text\nof two lines"] },
+    keys: [KEYS.ctrlR, "t"],
+  }));
+
+test("the list of commands", () =>
+  expectGolden("palette", { parts: { commands: async () => builtInWords }, keys: [KEYS.ctrlP, KEYS.down] }));
+
+test("the keys", () => expectGolden("keys", { events: conversation, keys: ["?"] }));

@@ -1,0 +1,54 @@
+/** What becomes of what people type: one row for each way to begin an input. Pure. */
+import { parseSlash, type SlashCommand, typedWord } from "#protocol";
+import type { Effect } from "./effects.ts";
+import { type Layer, layerOfWord } from "./layer.ts";
+
+/** The sub-state of the interface that is about input. */
+export interface InputState {
+  /** What can be typed behind a slash, as it was last asked for. */
+  readonly commands: readonly SlashCommand[];
+}
+
+export interface InputSituation extends InputState {
+  readonly layers: readonly Layer[];
+  readonly isTurnRunning: boolean;
+  /** To the running turn instead of after it. */
+  readonly isSteering: boolean;
+}
+
+/** For inputs that begin in this way, the first row that does. */
+const kinds: readonly {
+  readonly begins: string;
+  effects(text: string, situation: InputSituation): readonly Effect[];
+}[] = [
+  { begins: "/", effects: slashEffects },
+  { begins: "", effects: (text, situation) => [{ type: wayOf(situation), text }] },
+];
+
+export const noInput: InputState = { commands: [] };
+
+/** `text` is trimmed and not empty. */
+export function inputEffects(text: string, situation: InputSituation): readonly Effect[] {
+  const kind = kinds.find(({ begins }) => text.startsWith(begins));
+  return [{ type: "clear" }, ...(kind?.effects(text, situation) ?? [])];
+}
+
+function wayOf({ isTurnRunning, isSteering }: InputSituation): "send" | "queue" | "steer" {
+  if (!isTurnRunning) return "send";
+  return isSteering ? "steer" : "queue";
+}
+
+function slashEffects(text: string, { commands, layers }: InputSituation): readonly Effect[] {
+  if (text === "/quit" || text === "/exit") return [{ type: "leave" }];
+  const word = text.slice(1);
+  const layer = layerOfWord(layers, word);
+  if (layer !== undefined) return [{ type: "open", layer: layer.name }];
+  // A namespace alone is not a command yet: what it has is offered.
+  const isNamespace = word.endsWith(":") && commands.some(({ namespace }) => `${namespace}:` === word);
+  return isNamespace ? [{ type: "write", text, isOffering: true }] : [{ type: "slash", text }];
+}
+
+/** Whether a row can be carried out as it is: it requires no argument. */
+export function needsNothing(command: SlashCommand): boolean {
+  return !("problem" in parseSlash(`/${typedWord(command)}`, [command]));
+}

@@ -1,0 +1,121 @@
+/**
+ * A list of any length of which only what is on the screen is rendered: items are rows by index, of any height. Pure; the cache holds
+ * what rendering an item gave before.
+ */
+
+export interface ListState {
+  readonly selected: number;
+  /** The first row on the screen: of this item, this many rows down. */
+  readonly top: { readonly item: number; readonly row: number };
+}
+
+export interface ListShape {
+  readonly count: number;
+  /** Rows on the screen. */
+  readonly room: number;
+  heightOf(item: number): number;
+}
+
+export const emptyList: ListState = { selected: 0, top: { item: 0, row: 0 } };
+
+/** What a list action does; undefined for an action that is not of lists. */
+export function withListAction(list: ListState, action: string | undefined, shape: ListShape): ListState | undefined {
+  switch (action) {
+    case "list-up":
+      return select(list, list.selected - 1, shape);
+    case "list-down":
+      return select(list, list.selected + 1, shape);
+    case "list-page-up":
+      return select(list, list.selected - pageOf(list, shape), shape);
+    case "list-page-down":
+      return select(list, list.selected + pageOf(list, shape), shape);
+    case "list-first":
+      return select(list, 0, shape);
+    case "list-last":
+      return select(list, shape.count - 1, shape);
+    default:
+      return undefined;
+  }
+}
+
+/** Selects the item and scrolls no further than it takes to see it. */
+export function select(list: ListState, item: number, shape: ListShape): ListState {
+  const selected = Math.max(0, Math.min(item, shape.count - 1));
+  return inView({ ...list, selected }, shape);
+}
+
+/** The same list where its items, their heights or the room have changed. */
+export function inView(list: ListState, shape: ListShape): ListState {
+  const { count, room, heightOf } = shape;
+  const selected = Math.max(0, Math.min(list.selected, count - 1));
+  if (count === 0) return emptyList;
+  const first = { item: selected, row: 0 };
+  const { top } = list;
+  if (top.item >= count || top.item > selected || (top.item === selected && top.row > 0)) {
+    return { selected, top: filled(first, shape) };
+  }
+  let below = -top.row;
+  for (let at = top.item; at <= selected && below <= room; at++) below += heightOf(at);
+  if (below <= room) return { selected, top: filled(top, shape) };
+  // Its last row goes to the end of the screen; of an item that is taller, the first one stays.
+  const height = heightOf(selected);
+  return { selected, top: height >= room ? first : up(first, room - height, shape) };
+}
+
+/** The rows on the screen. `render` is called for these items only. */
+export function visibleRows(
+  list: ListState,
+  { count, room }: ListShape,
+  render: (item: number, isSelected: boolean) => readonly string[],
+): readonly string[] {
+  const rows: string[] = [];
+  let skipped = list.top.row;
+  for (let item = list.top.item; item < count && rows.length < room; item++) {
+    rows.push(...render(item, item === list.selected).slice(skipped));
+    skipped = 0;
+  }
+  return rows.slice(0, room);
+}
+
+/** Leaves no blank rows at the end while there are items above. */
+function filled(top: ListState["top"], shape: ListShape): ListState["top"] {
+  const { count, room, heightOf } = shape;
+  let rows = -top.row;
+  for (let item = top.item; item < count && rows < room; item++) rows += heightOf(item);
+  return rows >= room ? top : up(top, room - rows, shape);
+}
+
+function up({ item, row }: ListState["top"], rows: number, { heightOf }: ListShape): ListState["top"] {
+  let at = item;
+  let left = rows - row;
+  while (left > 0 && at > 0) left -= heightOf(--at);
+  return { item: at, row: Math.max(0, -left) };
+}
+
+function pageOf({ top }: ListState, { count, room, heightOf }: ListShape): number {
+  let items = 0;
+  let rows = -top.row;
+  for (let item = top.item; item < count && rows < room; item++, items++) rows += heightOf(item);
+  return Math.max(1, items - 1);
+}
+
+const CACHED = 500;
+
+/** Rows of items that were rendered before in this width and theme; what is used least recently goes first. */
+export function createRowCache<Item extends object, Style extends { readonly columns: number; readonly theme: object }>(
+  render: (item: Item, style: Style) => readonly string[],
+): (item: Item, style: Style) => readonly string[] {
+  const cached = new Map<Item, { readonly style: Style; readonly rows: readonly string[] }>();
+  return (item, style) => {
+    const found = cached.get(item);
+    cached.delete(item);
+    const isSame = found?.style.columns === style.columns && found.style.theme === style.theme;
+    const rows = isSame ? found.rows : render(item, style);
+    cached.set(item, { style, rows });
+    for (const oldest of cached.keys()) {
+      if (cached.size <= CACHED) break;
+      cached.delete(oldest);
+    }
+    return rows;
+  };
+}

@@ -1,0 +1,87 @@
+/** The interface once its widgets are loaded: messages become states, states become frames, effects are performed. */
+import { createCompletion } from "./completion.ts";
+import { applyEditorKeys, editorKeyRows } from "./editor-keys.ts";
+import { createInputEditor } from "./input-editor.ts";
+import type { InterfaceEnd, InterfaceParts, RunningInterface } from "./interface.ts";
+import { createKeymap } from "./key-table.ts";
+import { layerKeyRows } from "./layer.ts";
+import { layers } from "./layers.ts";
+import type { Painter } from "./painter.ts";
+import { createPerformer } from "./perform.ts";
+import { settle } from "./settle.ts";
+import { type Message, type State, type UpdateContext, update } from "./state.ts";
+import { themeFor, themes } from "./theme.ts";
+import { fullScreen, liveRegion } from "./view.ts";
+import { widgets } from "./widgets.ts";
+
+export interface RunningOptions {
+  readonly parts: InterfaceParts;
+  readonly painter: Painter;
+  readonly signal: AbortSignal;
+  readonly end: (how: InterfaceEnd) => void;
+  readonly state: State;
+}
+
+const PASTE_END = "\u001b[201~";
+
+export function createRunning({ parts, painter, signal, end, ...from }: RunningOptions): RunningInterface {
+  const { screen, clock } = parts;
+  let { state } = from;
+  const keymap = createKeymap([...layerKeyRows(layers), ...editorKeyRows(widgets)], parts.keys);
+  applyEditorKeys(widgets, keymap);
+  const editor = createInputEditor({
+    widgets,
+    theme: () => themes[state.theme],
+    completion: createCompletion({ commands: () => state.input.commands }),
+    history: parts.history(),
+    terminalRows: () => screen.size().rows,
+    onSubmit: (text) => dispatch({ type: "submit", text, isSteering: false }),
+    onOffer: () => painter.now(),
+  });
+  const perform = createPerformer({ parts, editor, painter, signal, end, dispatch });
+  const context = (): UpdateContext => ({ nowMs: clock.monotonicMs(), widgets, keymap, layers });
+
+  function dispatch(message: Message): void {
+    const next = update(state, message, context());
+    state = next.state;
+    for (const effect of next.effects) perform(effect);
+    if (message.type === "event") painter.soon();
+    else painter.now();
+  }
+
+  const keys = new widgets.StdinBuffer();
+  keys.on("data", (sequence) => {
+    const background = widgets.parseOsc11BackgroundColor(sequence);
+    if (background !== undefined) {
+      if (parts.followsBackground) dispatch({ type: "theme", name: themeFor(background) });
+      return;
+    }
+    dispatch({ type: "key", key: widgets.parseKey(sequence) ?? sequence, sequence, typed: editor.typed() });
+  });
+  keys.on("paste", (text) => dispatch({ type: "paste", text: text.replaceAll(PASTE_END, "") }));
+
+  if (parts.draft.text !== "") editor.write(parts.draft.text);
+  for (const text of keymap.problems) dispatch({ type: "print", tone: "warn", text });
+  perform({ type: "load", name: "commands" });
+
+  return {
+    bytes: (chunk) => keys.process(chunk),
+    dispatch,
+    frame() {
+      const style = { columns: state.size.columns, theme: themes[state.theme], widgets, nowMs: state.nowMs };
+      const full = fullScreen(state, style, context());
+      // What becomes final meanwhile is printed when the main screen is back.
+      if (full !== undefined) return { full };
+      const { rows: settled, transcript } = settle(state.transcript, style);
+      state = { ...state, transcript };
+      return { settled, region: liveRegion(state, editor.rows(state.size.columns), parts.facts, style, context()) };
+    },
+    widthOf: widgets.visibleWidth,
+    state: () => state,
+    typed: () => editor.typed().text,
+    close() {
+      keys.destroy();
+      state = { ...state, layers: [] };
+    },
+  };
+}
