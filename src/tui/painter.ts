@@ -48,7 +48,10 @@ export function createPainter({ screen, clock, signal, widthOf, frame }: Painter
   let shown: Displayed = nothingDisplayed;
   /** While the alternate screen is on, with the size that the main screen had before. */
   let full: { readonly shown: FullDisplayed | undefined; readonly mainSize: Size } | undefined;
+  /** Something was shown by no frame yet. */
   let isDue = false;
+  /** Until the next frame for events; keys do not begin another wait. */
+  let isWaiting = false;
   let isBlocked = false;
 
   function write(bytes: string): void {
@@ -95,9 +98,11 @@ export function createPainter({ screen, clock, signal, widthOf, frame }: Painter
   return {
     now,
     soon() {
-      if (isDue) return;
       isDue = true;
+      if (isWaiting) return;
+      isWaiting = true;
       void clock.sleep(FRAME_MS, signal).then(() => {
+        isWaiting = false;
         if (isDue) now();
       });
     },
