@@ -76,6 +76,13 @@ export const optionalKinds = {
     from: "project",
     guards: false,
   },
+  profile: {
+    name: "profile",
+    power: "the model, instructions, tools and stricter rules of sessions that are started with it by name",
+    patterns: () => [".harness/profiles/*.toml"],
+    from: "project",
+    guards: false,
+  },
   hooks: {
     name: "shell hooks",
     power: "commands that run on events of the session, in the sandbox",

@@ -9,6 +9,7 @@ export interface OptionalContents {
   readonly mcp: McpServersContent;
   readonly skill: SkillContent;
   readonly command: CommandContent;
+  readonly profile: ProfileContent;
   readonly hooks: HooksContent;
   readonly hookScript: Readonly<Record<never, never>>;
 }
@@ -41,6 +42,12 @@ export interface CommandContent {
   readonly body: string;
   /** For whoever runs it: what the file asks for and does not get. */
   readonly notices: readonly string[];
+}
+
+/** A profile of the project. It says something only in a session that has it, so it is parsed there. */
+export interface ProfileContent {
+  readonly name: string;
+  readonly text: string;
 }
 
 /** A file that somebody allowed, in its allowed version. */

@@ -5,6 +5,7 @@ import type { OptionalKind } from "./file-kinds.ts";
 import { readHooksFile } from "./hook-files.ts";
 import { readMcpJson } from "./mcp-json.ts";
 import type { InstructionsContent, OptionalContents } from "./optional-file.ts";
+import { readProjectProfile } from "./project-profile.ts";
 import { type Reader, warning } from "./schema.ts";
 import { readSkill } from "./skill-table.ts";
 
@@ -20,6 +21,7 @@ export const optionalReaders: {
   mcp: readMcpJson,
   skill: readSkill,
   command: readProjectCommand,
+  profile: readProjectProfile,
   hooks: readHooksFile,
   hookScript: () => ({}),
 };

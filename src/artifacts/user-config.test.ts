@@ -14,6 +14,7 @@ describe("config.toml", () => {
       warnings: [],
       settings: {
         profile: defaultSettings.profile,
+        origins: defaultSettings.origins,
         hooks: [],
         allowProjectHooks: false,
         models: [],
@@ -150,6 +151,16 @@ cmd = "echo bye"
     expect(warnings).toEqual([]);
     expect(settings).toEqual({
       profile: defaultSettings.profile,
+      origins: {
+        context_sources: "built-in",
+        allow_project_hooks: "config.toml",
+        ...{
+          default_model: "config.toml",
+          mcp_servers: "config.toml",
+          retention: "config.toml",
+          strict: "config.toml",
+        },
+      },
       hooks: [
         {
           event: "Stop",

@@ -48,7 +48,7 @@ const MAX_CONTEXT_SOURCES = 16;
 
 const rules = list(placed(words("permission rule")), { max: MAX_RULES });
 
-const permissionsTable = defineTable({
+export const permissionsTable = defineTable({
   title: "Permissions",
   about:
     "Permission rules: see [permissions.md](permissions.md). Rules from flags such as `--allow` are added to them.",
@@ -82,7 +82,9 @@ export interface UserRules {
   readonly strict?: boolean;
 }
 
-export const permissionsType: FieldType<UserRules> = nested(permissionsTable, ({ values }) => {
+export const permissionsType: FieldType<UserRules> = nested(permissionsTable, ({ values }) => rulesOfTable(values));
+
+export function rulesOfTable(values: ValuesOf<typeof permissionsTable.fields>): UserRules {
   const effects = ["allow", "ask", "deny"] as const;
   const labels = ["private", "untrusted"] as const;
   return {
@@ -94,7 +96,7 @@ export const permissionsType: FieldType<UserRules> = nested(permissionsTable, ({
     ),
     ...defined({ strict: values.strict }),
   };
-});
+}
 
 const toolsTable = defineTable({
   title: "Tools",

@@ -15,6 +15,8 @@ export interface CliSessionOptions {
   readonly output: OutputMode;
   /** The session to go on with, which works where it did. */
   readonly resume?: SessionId;
+  /** The profile that a flag names: a session with another one is not resumed with it. */
+  readonly profile?: string;
   /** False: nobody is asked, also on a terminal. */
   readonly interactive?: boolean;
   /** Called on the second Ctrl-C; the first one cancels the turn. Absent where the command sees to that itself. */
@@ -72,7 +74,7 @@ export async function withProgram<Result>(
 async function openSession(
   ports: CliPorts,
   { harness, workspace }: OpenedProgram,
-  { output, resume, ...options }: CliSessionOptions,
+  { output, resume, profile, ...options }: CliSessionOptions,
   flags: Pick<RunFlags, "set" | "config">,
   signal: AbortSignal,
 ): Promise<CliSession & Pick<SessionView, "ended">> {
@@ -83,7 +85,7 @@ async function openSession(
   const created = await client.submit({
     kind: "CreateSession",
     ...(resume === undefined ? { working_dir: workspace } : { resume }),
-    ...defined({ context: flags.set }),
+    ...defined({ context: flags.set, profile }),
   });
   const session = client.session(created.session);
   const view = openSessionView({

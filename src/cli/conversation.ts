@@ -48,11 +48,18 @@ export async function converse(parts: ConversationParts): Promise<Left> {
   /** Inputs that were typed and not carried out yet, oldest first. */
   const unsent: Waiting[] = [];
   // The line that is being read ends with the session.
-  const ended = view.ended
-    .then((): Left => ({ kind: parts.left.aborted ? "left" : "ended" }))
-    .finally(() => over.abort());
+  const ended = view.ended.finally(() => over.abort());
+  const reading = readLines(parts, unsent, left);
+  const closed = async (): Promise<Left> => {
+    await ended;
+    const session = view.continuedIn();
+    if (session === undefined || parts.left.aborted) return { kind: parts.left.aborted ? "left" : "ended" };
+    // Whoever typed the word that paused the session reads its reply first.
+    await reading;
+    return { kind: "other", session };
+  };
   try {
-    return await Promise.race([readLines(parts, unsent, left), ended]);
+    return await Promise.race([reading, closed()]);
   } catch (error) {
     view.finishLine();
     for (const { input } of unsent) parts.ports.terminal.err(`Not sent: ${visibleLine(input)}\n`);

@@ -175,6 +175,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
     .option("--tui", "use the full interface")
     .option("-C, --cwd <dir>", "the folder (default: the current one)")
     .option("-m, --model <provider:name>", "model for a new session")
+    .option("--profile <name>", "profile for a new session")
     .option("--json", "print events as JSON lines and ask no questions")
     .option("--since <event>", "with --json: start after this event; 0 prints all (default: only new events)", eventId)
     .action(async (session: string | undefined, flags) => {

@@ -1,6 +1,6 @@
 /** What control needs of a session that is open: its engine, and what the composition root can do with it. */
 import type { EngineSession, SlashRegistry } from "#engine";
-import type { ClientId, CommandOf, Mode, OpenedSession, ReplyOf } from "#protocol";
+import type { ClientId, CommandOf, Label, Mode, OpenedSession, ReplyOf, SessionId } from "#protocol";
 
 export type RestoreCommand = CommandOf<"UndoTurn"> | CommandOf<"UndoCall"> | CommandOf<"Redo">;
 
@@ -16,6 +16,15 @@ export interface SessionWork extends Required<Pick<OpenedSession, "mode" | "todo
   readonly plan: OpenedSession["plan"] | undefined;
   /** Background commands that keep it open when nobody is attached. */
   readonly keptJobs: number;
+}
+
+/** What a new session knows of the one that it continues. */
+export interface ImportedTurns {
+  readonly from: SessionId;
+  /** Empty: nothing. */
+  readonly summary: string;
+  readonly labels: readonly Label[];
+  readonly planMode: boolean;
 }
 
 export interface LiveSession {

@@ -38,9 +38,15 @@ export function createRemains(): Remains {
   let spent = sumOf();
   let delegated = sumOf();
 
+  function addLabels({ kind, payload }: Event): void {
+    const isOfSession = kind === "TurnEnded" || kind === "ContextAdded" || kind === "ToolResult";
+    if (isOfSession) for (const label of payload.labels ?? []) labels.add(label);
+  }
+
   return {
     apply(event) {
       lasting.apply(event);
+      addLabels(event);
       switch (event.kind) {
         case "TurnStarted":
           openTurn = { turn: event.payload.turn, steps: 0 };
@@ -50,7 +56,6 @@ export function createRemains(): Remains {
           spent = event.payload.session_total ?? spent;
           // What is folded from here may be all that is read: the turns before are in its total.
           if (event.payload.tree_total !== undefined) delegated = differenceOf(event.payload.tree_total, spent);
-          for (const label of event.payload.labels ?? []) labels.add(label);
           return;
         case "CostIncremented": {
           const { usage, cost_usd = 0 } = event.payload;
@@ -85,7 +90,6 @@ export function createRemains(): Remains {
           if (event.payload.state === "opened") labels.add("untrusted");
           break;
         case "ToolResult":
-          for (const label of event.payload.labels ?? []) labels.add(label);
           // Refused before it ran. A call that runs may be told off before its outcome is known.
           if (!open.has(event.payload.call_id)) starts.delete(event.payload.call_id);
           break;

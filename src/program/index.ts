@@ -84,7 +84,7 @@ export {
 export type { Harness, HarnessOptions } from "./options.ts";
 export { loadPolicy, type PolicyFlags } from "./policy-source.ts";
 export type { OutwardRedactor, OutwardText, ProgramPorts } from "./ports.ts";
-export { withProfile } from "./profiles.ts";
+export { profileNamed, withProfile } from "./profiles.ts";
 export { trustDirectory } from "./project-keys.ts";
 export { namesProject } from "./project-names.ts";
 export { previewProject } from "./project-preview.ts";

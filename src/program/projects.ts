@@ -53,6 +53,8 @@ export interface ProjectPlace {
   readonly userConfig?: string;
   /** Instead of `context_sources` of the configuration file. */
   readonly contextSources?: readonly ContextSource[];
+  /** Packs of skills from outside the project. Default: those that ship with the program. */
+  readonly skillPacks?: readonly string[];
   /** False: skills of the project alone. */
   readonly ownSkills?: boolean;
   /** `--allowed-domain`: hosts beside those that the project names. */
@@ -83,7 +85,7 @@ export function mayHaveProject(ports: ProjectPorts, place: ProjectPlace): boolea
   if (place.adminOnly === true) return existsSync(adminPolicy(ports.env));
   const root = resolve(ports.cwd, place.dir ?? ".");
   const names = ["harness.md", "harness.yaml", "harness.yml", ".harness"];
-  if (hasUserSkills(ports)) return true;
+  if (hasUserSkills(ports, place.skillPacks)) return true;
   if (names.some((name) => existsSync(join(root, name))) || existsSync(adminPolicy(ports.env))) return true;
   return mayHaveOptional(ifThere(() => realpathSync.native(root)) ?? root);
 }
@@ -109,7 +111,8 @@ export async function openProject(
   const { allowedDomains = [] } = place;
   // A project that takes effect may name the provider of a plugin.
   const providers = trust === undefined ? await providerNames() : undefined;
-  const skills = place.adminOnly === true || place.ownSkills === false ? undefined : await loadOwnSkills(ports);
+  const skills =
+    place.adminOnly === true || place.ownSkills === false ? undefined : await loadOwnSkills(ports, place.skillPacks);
   const loader = changed(files, (loaded) => {
     const checked = providers === undefined ? loaded : withProviders(loaded, providers);
     const ruled = withDomains(withRules(checked, checkRules), allowedDomains);

@@ -105,7 +105,7 @@ const table = {
     textArguments("rule!"),
     ({ rule = "" }) => ({ kind: "PromoteRule", rule }),
   ),
-  profile: byEngine("show the active profile: its file and what it sets"),
+  profile: byEngine("show the active profile and where each value comes from"),
   cost: byEngine("show the tokens and the cost of this session, by model"),
   health: byEngine("show the state of each subsystem: log, redaction, keys, sandbox"),
   "sessions:list": byEngine("list the sessions"),

@@ -57,16 +57,17 @@ export const turnEvents = {
   ),
   ContextAdded: wire({
     turn: turn.optional().describe("Absent outside a turn: the next turn reads it."),
-    origin: z.enum(["hook", "file", "command", "resource", "prompt"]),
+    origin: z.enum(["hook", "file", "command", "resource", "prompt", "session"]),
     what: z
       .string()
       .describe(
-        "The hook with its source, the path, the command, server:uri of a resource, or a prompt as it is typed.",
+        "The hook with its source, the path, the command, server:uri of a resource, a prompt as it is typed, or the other session.",
       ),
     content: z.array(inputBlock),
     by: idSchema(ClientId).optional().describe("The client that named it."),
+    labels: labels.optional().describe("For a session: the labels that it held. This session holds them from now on."),
   }).describe(
-    "Content from outside joined the conversation: the context of a hook, a file or a resource that an input mentions, a prompt of an MCP server, or the output of a person's own command. The model reads it as untrusted data.",
+    "Content from outside joined the conversation: the context of a hook, a file or a resource that an input mentions, a prompt of an MCP server, the output of a person's own command, or a summary of another session. The model reads it as untrusted data.",
   ),
   TextDelta: wire({ turn, step, block, text: z.string() }).describe("The model wrote text."),
   ThinkingDelta: wire({

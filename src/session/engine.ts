@@ -27,6 +27,7 @@ import { requestChain, toolChain } from "./chains.ts";
 import { createDelegating, type Delegating, type DelegatingParts } from "./delegates.ts";
 import type { SessionDependencies } from "./dependencies.ts";
 import { permissionOf, rulesOf } from "./policy.ts";
+import { createProfileNotice } from "./profile-notice.ts";
 import { askingOf, askPerson } from "./questions.ts";
 import type { SessionServers } from "./servers.ts";
 import { type AgentTree, type Birth, hiddenFrom, policiesOf } from "./tree.ts";
@@ -89,7 +90,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     background: work.jobs?.start,
     toolSources: toolSources(parts, delegating, work.tools),
     isFile: (path) => isFile(world.ports.files, path),
-    beforeTurn: readiness(bus, dependencies, world),
+    beforeTurn: readiness(bus, dependencies, parts),
     settle: async () => delegating?.delegations.settle(),
     toolSettings: settings.tools,
     maxSteps: birth?.spec.maxSteps ?? settings.maxSteps,
@@ -204,11 +205,14 @@ function pluginHooks(parts: SessionEngineParts): HookDispatcher | undefined {
 /** No input and no answer is written before every key that is in use can be recognised, and the servers have had their time. */
 function readiness(
   bus: EventBus,
-  { secretsTold }: SessionDependencies,
-  { servers }: SessionWorld,
+  { secretsTold, settings, profiles, tape }: SessionDependencies,
+  { world: { servers }, birth }: SessionEngineParts,
 ): () => Promise<void> {
   const unknownKeys = createUnknownKeysNotice(bus, secretsTold);
-  return async () => void (await Promise.all([unknownKeys(), servers.ready()]));
+  // A delegate has the profile of its root, which tells. In a replay the file can be another one.
+  const watched = birth === undefined && !tape.isOn ? profiles : undefined;
+  const profileNotice = createProfileNotice(bus, settings.profile, watched);
+  return async () => void (await Promise.all([unknownKeys(), profileNotice(), servers.ready()]));
 }
 
 /** The servers belong to the root, and so do the resources that its tree has read. */

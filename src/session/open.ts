@@ -3,7 +3,7 @@ import { isAbsolute } from "node:path";
 import { loadFieldParser } from "#artifacts";
 import { defined } from "#base";
 import { basePrompt } from "#context";
-import type { LiveSession } from "#control";
+import type { ImportedTurns, LiveSession } from "#control";
 import { createDelegationTree, endInterrupted } from "#delegation";
 import {
   type Approver,
@@ -25,6 +25,7 @@ import { type CommandOf, type EventPayload, ReasonError, type SessionId } from "
 import { foldersApart } from "#stores";
 import { refusedWorkspace } from "#world";
 import { liveSession, ruleCommands } from "./commands.ts";
+import { otherProfile, publishImport } from "./continued-session.ts";
 import { type OpenedProject, type SessionDependencies, withSettings } from "./dependencies.ts";
 import { createSessionEngine, type SessionEngine } from "./engine.ts";
 import { createInputCompletion } from "./input-completion.ts";
@@ -43,6 +44,7 @@ export async function openSession(
   approver: Approver,
   birth?: Birth,
   onTaken?: () => void,
+  imported?: ImportedTurns,
 ): Promise<LiveSession> {
   const depth = birth?.spec.depth ?? program.depth;
   const redaction = await program.redaction;
@@ -99,7 +101,8 @@ export async function openSession(
     const { clock, tape } = dependencies;
     const core = createSessionCore({ id, clock, log, redaction, model, ...defined({ schedule: tape.schedule }) });
     const shared = { found: { ...found, dependencies }, profile };
-    const place = birth?.place ?? rootPlace({ ...shared, world, earlier, context, runtime, core, shellHooks });
+    const place =
+      birth?.place ?? rootPlace({ ...shared, world, earlier, imported, context, runtime, core, shellHooks });
     session = { core, mode: place.mode };
     labels = place.labels;
     const made = createSessionEngine({
@@ -119,7 +122,10 @@ export async function openSession(
       ...{ agreements, jobs, lasting: engine.lasting, mode: place.mode, clock },
       isService: dependencies.isService,
     });
-    const slash = sessionSlash({ dependencies, servers, rules: ruled.rules, runtime: place.runtime, work });
+    const slash = sessionSlash({
+      ...{ dependencies, servers, rules: ruled.rules, runtime: place.runtime, work },
+      ...{ model: () => engine.model, tools: place.allTools },
+    });
     const completion = createInputCompletion({ slash, servers, redaction: core.redaction });
     return {
       ...liveSession({ engine, models, context }),
@@ -128,7 +134,7 @@ export async function openSession(
       work: () => workOf({ agent: made, mode: place.mode, autoApprove: dependencies.autoApprove }),
       slash,
       completeInput: (text) => completion(text, new AbortController().signal),
-      ...lifeOf({ depth, dependencies, birth, world, place, session: made, ...taken }),
+      ...lifeOf({ depth, dependencies, birth, imported, world, place, session: made, ...taken }),
     };
   }
 }
@@ -148,7 +154,7 @@ interface FoundSession {
 
 async function findSession(
   program: SessionDependencies,
-  { resume, working_dir }: CommandOf<"CreateSession">,
+  { resume, working_dir, profile }: CommandOf<"CreateSession">,
   birth: Birth | undefined,
 ): Promise<FoundSession> {
   const { store, tape, ids } = program;
@@ -158,7 +164,7 @@ async function findSession(
     throw new ReasonError("InvalidCommand", { detail: "working_dir must be an absolute path" });
   }
   if (previous !== undefined) await refuseDelegate(store, previous);
-  if (previous !== undefined) refuseOtherProfile(program, previous);
+  const other = birth === undefined ? otherProfile(program, profile, previous) : undefined;
   const id = previous?.id ?? ids.session();
   const workspace = working_dir ?? previous?.workingDir ?? defaultFolder(program, id);
   // A replay may have it in another place than the recording, by whose name the session knows it.
@@ -167,16 +173,10 @@ async function findSession(
   const refused = birth === undefined ? refusal(program, folder) : undefined;
   if (refused !== undefined) throw new ReasonError("ConfigInvalid", { detail: refused });
   program.scratch?.open(folder);
-  const opened = birth === undefined ? await program.projects?.(folder) : undefined;
-  const dependencies = await withSettings(program, opened?.settings);
+  const opened = birth === undefined ? await program.projects?.(folder, other) : undefined;
+  const settings = opened?.settings ?? (other === undefined ? undefined : await program.profiles?.settings(other));
+  const dependencies = await withSettings(program, settings);
   return { id, previous, workspace, folder, opened, dependencies };
-}
-
-/** Rules, tools and instructions of a profile hold as long as its session. */
-function refuseOtherProfile({ settings: { profile } }: SessionDependencies, { id, profile: own }: SessionMeta): void {
-  if (own === profile.name) return;
-  const detail = `the session ${id} uses the profile '${own}', and this program uses '${profile.name}'; resume it with: harness run --profile ${own} --resume ${id}`;
-  throw new ReasonError("ConfigInvalid", { detail });
 }
 
 /** The folder of the program, or one of its own for the session where that cannot be a workspace. */
@@ -233,6 +233,7 @@ function rootPlace({
   profile,
   world: { ports, processes, servers },
   earlier,
+  imported,
   context,
   runtime,
   core,
@@ -242,6 +243,7 @@ function rootPlace({
   readonly profile: string;
   readonly world: SessionWorld;
   readonly earlier: Reopened | undefined;
+  readonly imported: ImportedTurns | undefined;
   readonly context: RunContext;
   readonly runtime: ProjectRuntime | undefined;
   readonly core: SessionCore;
@@ -264,7 +266,7 @@ function rootPlace({
     budget: newTreeUse(earlier && sumOf(earlier.remains.spent, earlier.remains.delegated)),
     tree: createDelegationTree(),
     sessionRules: [],
-    labels: createSessionLabels(earlier?.remains.labels),
+    labels: createSessionLabels(earlier?.remains.labels ?? imported?.labels),
     rates: createToolRates(settings.rateLimits.tools, clock),
     undo: dependencies.undo?.recorder(ports.files),
     allTools() {
@@ -292,8 +294,9 @@ function lifeOf({
   depth,
   dependencies,
   birth,
+  imported,
   world: { ports, sandbox, servers },
-  place: { workspace, profile, runtime, context, mode },
+  place,
   session: { engine, hooks, jobs, close },
   log,
   earlier,
@@ -302,11 +305,13 @@ function lifeOf({
   readonly depth: number;
   readonly dependencies: SessionDependencies;
   readonly birth: Birth | undefined;
+  readonly imported: ImportedTurns | undefined;
   readonly world: SessionWorld;
   readonly place: AgentTree;
   readonly session: SessionEngine;
 }): Pick<LiveSession, "begin" | "finish" | "restore" | "release"> {
   const { root } = ports.files;
+  const { workspace, profile, runtime, context, mode } = place;
   return {
     async begin() {
       const linked = root === workspace ? {} : { root };
@@ -325,6 +330,7 @@ function lifeOf({
       }
       await runtime?.refresh(new AbortController().signal);
       await tellHooks("session.start");
+      if (imported !== undefined) await publishImport(engine.bus, mode, imported);
       if (Object.keys(context.values()).length > 0) await context.set(engine.bus, {});
       if (earlier !== undefined) {
         await endInterrupted(earlier.remains.openDelegations, engine.bus, dependencies.store);

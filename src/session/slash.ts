@@ -8,17 +8,22 @@ import {
   type SlashEntry,
   type SlashRegistry,
   type SlashSource,
+  type Tool,
 } from "#engine";
 import { agentCommands } from "./agent-commands.ts";
 import type { SessionDependencies } from "./dependencies.ts";
 import { projectCommands } from "./markdown-commands.ts";
+import { profileCommands, profileText } from "./profile-commands.ts";
 import type { ProjectRuntime } from "./project.ts";
 import { serverCommands } from "./server-commands.ts";
 import type { SessionServers } from "./servers.ts";
 import { skillCommands } from "./skill-commands.ts";
 
 export interface SessionSlashParts {
-  readonly dependencies: Pick<SessionDependencies, "slash" | "settings">;
+  readonly dependencies: Pick<SessionDependencies, "slash" | "settings" | "profiles">;
+  /** `provider:name` that the next step uses. */
+  readonly model: () => string;
+  readonly tools: () => readonly Pick<Tool, "name">[];
   readonly servers: Pick<SessionServers, "states" | "restart" | "prompts">;
   readonly rules: LiveSession["rules"];
   readonly runtime: ProjectRuntime | undefined;
@@ -26,8 +31,17 @@ export interface SessionSlashParts {
 }
 
 /** Throws ConfigInvalid when two sources claim the same namespace. */
-export function sessionSlash({ dependencies, servers, rules, runtime, work }: SessionSlashParts): SlashRegistry {
-  const { slash, settings } = dependencies;
+export function sessionSlash({
+  dependencies,
+  servers,
+  rules,
+  runtime,
+  model,
+  tools,
+  work,
+}: SessionSlashParts): SlashRegistry {
+  const { slash, settings, profiles } = dependencies;
+  const project = () => runtime?.live.current();
   const mcp = serverCommands(settings.mcpServers, servers);
   const aliases = aliasSource(slash.aliases, () => registry);
   const sources: readonly SlashSource[] = [
@@ -35,6 +49,7 @@ export function sessionSlash({ dependencies, servers, rules, runtime, work }: Se
     skillCommands(runtime),
     projectCommands(runtime),
     agentCommands(runtime),
+    profileCommands(profiles, project),
     mcp.source,
     aliases,
   ];
@@ -45,6 +60,13 @@ export function sessionSlash({ dependencies, servers, rules, runtime, work }: Se
     ...work,
     rules: listRules,
     permissions: listRules,
+    profile: () => ({
+      text: profileText({
+        ...{ settings, model: model(), project: project() },
+        tools: tools().map(({ name }) => name),
+        servers: servers.states().map(({ name }) => name),
+      }),
+    }),
   });
   return registry;
 }
