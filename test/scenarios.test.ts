@@ -68,6 +68,7 @@ async function run({ id, name, input }: ToolUseBlock): Promise<ToolResultBlock> 
     originator: ids.client(),
     annotate: () => undefined,
     call: async () => ({ content: [] }),
+    background: () => Promise.reject(new Error("nothing goes on beside this call")),
     progress: () => {},
     ask: async () => undefined,
   };

@@ -106,6 +106,8 @@ export interface ProcessSpec {
   readonly onWaiting?: (pid: number) => void;
   /** The same with the first process of its namespace. */
   readonly onMade?: (pid: number) => void;
+  /** Called once it runs. It goes on beside the turns: it ends with this process, also when that is killed. */
+  readonly onStarted?: () => void;
   /** Called with each chunk as it arrives. */
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
 }

@@ -68,6 +68,11 @@ export function createAsker({ terminal, outward, renderer, client }: AskerParts)
     const rows = [...head.map((row) => paint(screen, "bold", row)), ...textsOf(foreignRows(screen, payload.question))];
     screen.show(`${rows.join("\n")}\n`);
     const { call_id } = payload;
+    if (payload.plan !== undefined) {
+      const answer = await readPlanAnswer(screen, settled);
+      if (answer !== undefined) await client().submit({ kind: "AnswerQuestion", session, call_id, answer });
+      return;
+    }
     if (payload.form !== undefined) {
       const answer = await fillForm(screen, payload.form, settled);
       if (answer !== undefined) await client().submit({ kind: "AnswerQuestion", session, call_id, answer });
@@ -138,6 +143,32 @@ export function createAsker({ terminal, outward, renderer, client }: AskerParts)
       }
     },
   };
+}
+
+const PLAN_KEYS =
+  "  [a] approve   [e] type the plan as it should be, then a line with a single dot   or say what to change\n  > ";
+
+/** What goes to the agent; undefined when the question was settled elsewhere, or the person has left it. */
+async function readPlanAnswer(screen: QuestionScreen, settled: AbortSignal): Promise<string | undefined> {
+  for (;;) {
+    const line = await screen.readAnswer(PLAN_KEYS, settled);
+    if (settled.aborted || line.kind !== "line") return undefined;
+    const said = line.text.trim();
+    if (/^a(pprove)?$/i.test(said)) return "approve";
+    if (!/^e(dit)?$/i.test(said)) {
+      if (said !== "") return said;
+      continue;
+    }
+    const lines: string[] = [];
+    for (;;) {
+      const next = await screen.readAnswer("  │ ", settled);
+      if (settled.aborted || next.kind !== "line") return undefined;
+      if (next.text.trim() === ".") break;
+      lines.push(next.text);
+    }
+    const plan = lines.join("\n").trim();
+    if (plan !== "") return JSON.stringify({ plan });
+  }
 }
 
 /** Asks until an answer is one of those that were offered; whoever leaves denies. */

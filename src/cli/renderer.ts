@@ -2,6 +2,7 @@
 import { counted, cutMiddle, type PaintName, paint, visibleLine, visibleProse } from "#base";
 import { type CallId, type Event, reasonText, type ToolOutputBlock } from "#protocol";
 import type { Terminal } from "./terminal.ts";
+import { workLines } from "./work-lines.ts";
 
 const PREVIEW_LINES = 6;
 const PREVIEW_CHARS = 100;
@@ -205,6 +206,16 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           note("yellow", `budget of the ${scope}: ${Number(used.toFixed(4))} of ${limit} ${kind} used`);
           break;
         }
+        case "ModeChanged":
+          note("yellow", `mode: ${event.payload.previous} → ${event.payload.mode}`);
+          break;
+        case "PlanChanged":
+        case "TodosChanged":
+        case "JobStarted":
+        case "JobKept":
+        case "JobEnded":
+          if (activity) for (const line of workLines(event)) note("dim", line);
+          break;
         case "ModelChanged":
           if (activity) note("yellow", `model: ${event.payload.previous} → ${event.payload.model}`);
           break;

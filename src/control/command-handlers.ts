@@ -14,7 +14,7 @@ import type { RestoreCommand } from "./live-session.ts";
 import { refuseDelegate, refuseWhileEnding, refuseWhileRestoring, type SharedSession } from "./shared-session.ts";
 
 const FROM_ITS_AGENT = "takes its input from the agent that it works for";
-const AS_ITS_ROOT = "is in plan mode when the session at its root is";
+const AS_ITS_ROOT = "has the mode and the plan of the session at its root";
 
 /** What the handlers reach of the control. */
 export interface CommandDesk {
@@ -108,6 +108,13 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
     return { turn, done };
   }
 
+  /** A delegate has those of the session at its root. */
+  function agreementsOf(id: SessionId): SharedSession["live"]["agreements"] {
+    const session = find(id);
+    refuseDelegate(session, AS_ITS_ROOT);
+    return session.live.agreements;
+  }
+
   async function restore(client: Client, command: RestoreCommand) {
     const session = find(command.session);
     const { running } = session.live.engine;
@@ -180,14 +187,26 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       await find(session).live.setModel(model);
       return {};
     },
-    async EnterPlanMode(_client, { session }) {
-      refuseDelegate(find(session), AS_ITS_ROOT);
-      await find(session).live.setPlanMode(true);
+    async EnterPlanMode(client, { session }) {
+      await agreementsOf(session).setMode("plan", client.id);
       return {};
     },
-    async ExitPlanMode(_client, { session, approve }) {
-      refuseDelegate(find(session), AS_ITS_ROOT);
-      if (approve) await find(session).live.setPlanMode(false);
+    async ExitPlanMode(client, { session, approve, plan, reason = "reject" }) {
+      const agreements = agreementsOf(session);
+      const { approvals, live } = find(session);
+      const asking = live.engine.lasting.proposed?.call;
+      if (asking !== undefined && approvals.isAsking(asking)) {
+        const yes = plan === undefined ? "approve" : JSON.stringify({ plan });
+        await approvals.answerFor(client, asking, approve ? yes : reason);
+      } else if (approve) await agreements.approve(plan, client.id);
+      return {};
+    },
+    async ClosePlan(client, { session, as }) {
+      await agreementsOf(session).closePlan(as, client.id);
+      return {};
+    },
+    async SetMode(client, { session, mode }) {
+      await agreementsOf(session).setMode(mode, client.id);
       return {};
     },
     async AnswerPermission(client, { session, call_id, decision, reason }) {

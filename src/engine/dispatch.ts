@@ -307,6 +307,7 @@ async function resultOf(
     args: call.args,
     signal,
     annotate,
+    beside: { isOn: false, isOver: false, onEnd: async () => undefined },
     progress: (text) => {
       parts.bus.publishDelta({ kind: "ToolCallProgress", payload: { turn, call_id: call.requested.id, text } });
     },

@@ -30,6 +30,7 @@ export {
   type HookVerdict,
 } from "./hook.ts";
 export { type CheckToken, createInputQueue, type InputQueue, type InputToken } from "./input-queue.ts";
+export type { Lasting } from "./lasting.ts";
 export { promptInput } from "./mentions.ts";
 export { createModelQuestions, type ModelQuestions } from "./model-questions.ts";
 export { note } from "./note.ts";
@@ -68,7 +69,7 @@ export { delegatedBy, type Reopened, refuseDelegate, reopenSession } from "./reo
 export type { RequestCall, RequestMiddleware } from "./request-chain.ts";
 export type { RequestPreview } from "./request-preview.ts";
 export { createRunContext, type RunContext } from "./run-context.ts";
-export { type AskPerson, createRunTool, type NestedCall } from "./run-tool.ts";
+export { type AskPerson, createRunTool, type NestedCall, type StartBackground } from "./run-tool.ts";
 export { createSession, type EngineSession, type SessionParts } from "./session.ts";
 export { createSessionCore, type SessionCore, type SessionCoreOptions } from "./session-core.ts";
 export { aliasSource } from "./slash-aliases.ts";
@@ -95,6 +96,7 @@ export type {
   SnapshotShelf,
 } from "./store.ts";
 export {
+  type BackgroundWork,
   type QuestionDetails,
   type Tool,
   type ToolContext,

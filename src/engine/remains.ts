@@ -3,6 +3,7 @@
  * have no outcome. Holds nothing of what is finished, so it stays small however long the log is.
  */
 import type { CallId, Event, EventOf, EventPayload, Label, SessionId, TurnId } from "#protocol";
+import { createLasting, type Lasting } from "./lasting.ts";
 import { differenceOf, type Spent, sumOf, tokensOf } from "./spent.ts";
 
 export interface Remains {
@@ -23,6 +24,8 @@ export interface Remains {
   /** What the session holds. */
   readonly labels: readonly Label[];
   readonly planMode: boolean;
+  /** What still applies, however long ago it was said. */
+  readonly lasting: Lasting;
 }
 
 export function createRemains(): Remains {
@@ -31,7 +34,7 @@ export function createRemains(): Remains {
   const delegations = new Map<SessionId, EventPayload<"DelegationStarted">>();
   let openTurn: { turn: TurnId; steps: number } | undefined;
   const labels = new Set<Label>();
-  let planMode: boolean | undefined;
+  const lasting = createLasting();
   let spent = sumOf();
   let delegated = sumOf();
 
@@ -42,6 +45,7 @@ export function createRemains(): Remains {
 
   return {
     apply(event) {
+      lasting.apply(event);
       addLabels(event);
       switch (event.kind) {
         case "TurnStarted":
@@ -52,10 +56,6 @@ export function createRemains(): Remains {
           spent = event.payload.session_total ?? spent;
           // What is folded from here may be all that is read: the turns before are in its total.
           if (event.payload.tree_total !== undefined) delegated = differenceOf(event.payload.tree_total, spent);
-          planMode ??= event.payload.plan_mode;
-          return;
-        case "PlanModeChanged":
-          planMode = event.payload.active;
           return;
         case "CostIncremented": {
           const { usage, cost_usd = 0 } = event.payload;
@@ -113,8 +113,9 @@ export function createRemains(): Remains {
       return [...labels].sort();
     },
     get planMode() {
-      return planMode ?? false;
+      return lasting.planMode;
     },
+    lasting,
     get hasOpenCalls() {
       return open.size > 0 || delegations.size > 0;
     },

@@ -16,6 +16,7 @@ import type { HiddenTools, ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
 import { createInnerCalls } from "./inner-calls.ts";
 import { type CheckToken, createInputQueue, type InputToken } from "./input-queue.ts";
+import type { Lasting } from "./lasting.ts";
 import { createMentions } from "./mentions.ts";
 import { createOwnCommands } from "./own-command.ts";
 import type { ModelOutcome, Provider } from "./provider.ts";
@@ -25,10 +26,11 @@ import { createRemains } from "./remains.ts";
 import type { Reopened } from "./reopen.ts";
 import type { RequestMiddleware } from "./request-chain.ts";
 import { previewRequest, type RequestPreview } from "./request-preview.ts";
-import { type AskPerson, createRunTool, type NestedCall } from "./run-tool.ts";
+import { type AskPerson, createRunTool, type NestedCall, type StartBackground } from "./run-tool.ts";
 import type { RunningTurn, SessionCore } from "./session-core.ts";
 import { createSnapshotKeeper, SNAPSHOT_EVERY_EVENTS } from "./snapshot-keeper.ts";
 import { type StartedTurn, startedTurn } from "./started-turn.ts";
+import { createSteer } from "./steer.ts";
 import { createSteering, type Steering } from "./steering.ts";
 import type { StopCheck } from "./stop-check.ts";
 import type { SessionStore } from "./store.ts";
@@ -36,7 +38,6 @@ import type { Tool, ToolSource } from "./tool.ts";
 import type { ToolMiddleware } from "./tool-chain.ts";
 import { runTurn, type TurnInput } from "./turn.ts";
 import type { CancelCause } from "./turn-ending.ts";
-import { askAboutInput, publishContext } from "./turn-hooks.ts";
 import type { ModelUse } from "./turn-tally.ts";
 
 export interface SessionParts {
@@ -50,6 +51,8 @@ export interface SessionParts {
   readonly toolChain: readonly ToolMiddleware[];
   /** Puts the question of a tool to a person. Default: nobody is there. */
   readonly ask?: AskPerson;
+  /** Starts work that outlives its call. Default: nothing does. */
+  readonly background?: StartBackground | undefined;
   readonly toolSources: readonly ToolSource[];
   /** Whether the workspace has a file of this name. Default: it has none. */
   readonly isFile?: (path: string) => Promise<boolean>;
@@ -88,6 +91,8 @@ export interface EngineSession {
   /** The running turn, if any. */
   readonly running: RunningTurn | undefined;
   readonly model: string;
+  /** What still applies, however long ago it was said. */
+  readonly lasting: Lasting;
   /** Inputs that wait for their turn. */
   readonly queued: number;
   /** Starts a turn, with a person's own `command` one without a model; throws TurnInProgress while another has the session. */
@@ -183,7 +188,8 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
   const runOwnCommand = createOwnCommands({ session: id, bus, ids, ofPerson: inner.ofPerson });
   const expandMentions =
     depth === 0 ? createMentions({ session: id, bus, ids, nested, isFile: parts.isFile ?? noFile }) : undefined;
-  const toolHandler = compose(parts.toolChain, createRunTool({ nested, ask: parts.ask ?? nobodyThere }));
+  const { ask = nobodyThere, background } = parts;
+  const toolHandler = compose(parts.toolChain, createRunTool({ nested, ask, background }));
   const queued = (): readonly number[] => inputs.waiting().map((waiting) => waiting.id);
   const recovery = createRecovery({
     bus,
@@ -278,6 +284,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
           delegated: () => remains.delegated,
           labels: () => remains.labels,
           planMode: () => remains.planMode,
+          lasting: () => remains.lasting.ids,
         },
         input,
       );
@@ -294,6 +301,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
     bus,
     recovery,
     nested,
+    lasting: remains.lasting,
     get running() {
       return state.running;
     },
@@ -315,29 +323,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
       return start(originator, content, defined({ command }));
     },
     queue: queue.add,
-    async steer(by, content) {
-      const target = state.running;
-      const refuse = (): ReasonError => new ReasonError("NoTurnRunning", { session: id });
-      if (target?.steering.step === undefined || target.abort.signal.aborted) throw refuse();
-      const { turn, steering, abort } = target;
-      const asked = await askAboutInput(hookParts, { turn, originator: by, content, signal: abort.signal });
-      if (asked.refused !== undefined) {
-        throw ReasonError.withMessage("HookBlocked", asked.refused.message ?? reasonText("HookBlocked"));
-      }
-      // A hook may have taken its time.
-      const { step } = steering;
-      if (step === undefined || abort.signal.aborted) throw refuse();
-      steering.tell();
-      await bus.publish("TurnSteered", { turn, step, content: [...asked.content], by });
-      const named = { turn, step, originator: by, content: asked.content, signal: abort.signal };
-      const missing = await expandMentions?.(named);
-      // The turn was not begun with it, and goes on.
-      if (missing?.reason !== undefined) {
-        const { reason, message = "" } = missing;
-        await bus.publish("Error", { turn, reason, message, terminal: false });
-      }
-      await publishContext(bus, asked.context, turn);
-    },
+    steer: createSteer({ session: id, bus, hooks: hookParts, running: () => state.running, expandMentions }),
     holdQueue: queue.hold,
     cancel(cause) {
       state.running?.abort.abort(cause);
@@ -364,6 +350,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
         originator: ids.client(),
         model: modelNow(),
         history: conversation.messages(),
+        pinned: conversation.pinned(),
         chain: parts.previewChain?.() ?? parts.requestChain,
         redaction,
         tools: allTools(),

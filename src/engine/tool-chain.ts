@@ -45,9 +45,21 @@ export interface ToolCall {
   readonly ticket?: Ticket;
   /** Absent until the gate has bound them to this call. */
   readonly ports?: EffectPorts;
+  /** What the call has set going in the background; the same object for everyone on its way. Absent where nothing can be. */
+  readonly beside?: Beside;
   progress(text: string): void;
   /** Notes something on the record of this call; the last value of a name counts. */
   annotate(attributes: Attributes): void;
+}
+
+/** Between whoever starts a background command and whoever has to see its end. */
+export interface Beside {
+  /** A command was started and goes on when the call has ended. */
+  isOn: boolean;
+  /** It has ended. */
+  isOver: boolean;
+  /** Awaited when it has ended, before that is on the record. */
+  onEnd: () => Promise<void>;
 }
 
 /** The right to have effects: for one call, with these arguments, under this policy, for a while. */

@@ -79,6 +79,8 @@ export interface TurnParts {
   readonly steering: Steering;
   /** Inputs that wait; asked at the end of the turn. */
   readonly queued: () => readonly number[];
+  /** Events that still apply; asked at the end of the turn. */
+  readonly lasting: () => readonly number[];
 }
 
 export interface TurnInput {
@@ -166,6 +168,7 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     labels: parts.labels(),
     planMode: parts.planMode(),
     queued: parts.queued(),
+    lasting: parts.lasting(),
   });
   const ended: EventPayload<"TurnEnded"> = {
     turn,
@@ -362,6 +365,7 @@ async function requestStep(
     step,
     originator,
     history,
+    pinned: parts.conversation.pinned(),
     tools,
     onChat: (ms) => {
       chatMs += ms;

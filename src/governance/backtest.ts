@@ -241,7 +241,7 @@ function consulted({ tool, args }: JudgedCall): unknown {
 
 /** Whether what stands where the marker is now could have made a difference. */
 function dependsOnText(policy: Policy, call: RecordedCall, { tool }: JudgedCall): boolean {
-  if (call.planMode && tool.class !== "read_only") return false;
+  if (call.planMode && tool.class !== "read_only" && !isCommand(tool.name)) return false;
   const relevant = policy.rules.filter((rule) => namesTool(rule, { tool: tool.name, label: tool.label }));
   const denies = relevant.find(({ effect }) => effect === "deny");
   if (denies !== undefined && denies.pattern === undefined && denies.labels === undefined) return false;

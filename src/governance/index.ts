@@ -5,6 +5,7 @@ export { createCompletionHooks } from "./completion-hooks.ts";
 export type { SandboxHold } from "./confinement.ts";
 export { createCustomEvents } from "./custom-events.ts";
 export { deniedPrograms } from "./denied-programs.ts";
+export { withEditRules } from "./edit-mode.ts";
 export { createGate } from "./gate.ts";
 export { createHookDispatcher } from "./hook-dispatch.ts";
 export { namedPaths } from "./known-tools.ts";

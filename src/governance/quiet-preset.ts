@@ -49,6 +49,10 @@ export function quietDecision(call: QuietCall, root: string): QuietDecision {
       return quietDelegation(call);
     case "task":
       return { quiet: true, why: "it only reports on delegates or ends them" };
+    case "todo":
+      return { quiet: true, why: "it only changes the agent's list of todos" };
+    case "job":
+      return { quiet: true, why: "it only reports on background commands or ends them" };
     case "change":
     case "fetch":
     case "other":
@@ -204,7 +208,7 @@ function fileProblem(tool: string, path: string, root: string): string | undefin
 const EVERYTHING = /(?:^|\/)\*{1,2}$/;
 
 /** Arguments of `exec` that change nothing about what runs. */
-const EXEC_NEUTRAL = /^(?:command|description|timeout|timeout_ms|timeoutMs|ask|outside)$/;
+const EXEC_NEUTRAL = /^(?:command|description|timeout|timeout_ms|timeoutMs|ask|outside|background)$/;
 const EXEC_FOLDER = /^(?:cwd|workdir)$/;
 
 function quietExec(call: QuietCall, root: string): QuietDecision {

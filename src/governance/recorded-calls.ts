@@ -15,6 +15,7 @@ import {
   type SessionId,
   type ToolClass,
 } from "#protocol";
+import { withEditRules } from "./edit-mode.ts";
 import { MAX_SESSION_RULES } from "./permission.ts";
 import { parseRule, type Rule } from "./rules.ts";
 
@@ -79,6 +80,7 @@ export interface RecordedSession {
 
 type Draft = { -readonly [Key in keyof RecordedCall]: RecordedCall[Key] } & {
   given: unknown;
+  acceptsEdits: boolean;
   argsHash?: string;
   rulesAtStart: number;
   changes: readonly RuleChange[];
@@ -91,6 +93,7 @@ export class RecordedCalls {
   private readonly session: SessionId;
   private root: string;
   private planMode = false;
+  private acceptsEdits = false;
   /** Of the rules of the session since it was opened last; each opening begins without any. */
   private changes: RuleChange[] = [];
   private readonly drafts = new Map<CallId, Draft>();
@@ -110,6 +113,9 @@ export class RecordedCalls {
         break;
       case "PlanModeChanged":
         this.planMode = event.payload.active;
+        break;
+      case "ModeChanged":
+        if (event.payload.mode !== "plan") this.acceptsEdits = event.payload.mode === "accept-edits";
         break;
       case "ToolCallStarted":
         this.start(event.payload, event.ts);
@@ -169,6 +175,7 @@ export class RecordedCalls {
       startedAt: ts,
       root: this.root,
       planMode: this.planMode,
+      acceptsEdits: this.acceptsEdits,
       sessionRules: [],
       resultsBefore: this.results.length,
       hooks: [],
@@ -236,7 +243,7 @@ function complete(draft: Draft): void {
   if (isRecord(args)) draft.args = args;
   const count = judgedOn === undefined ? draft.rulesAtStart : (judgedOn.rules_changed ?? 0);
   const { rules, isWhole } = rulesAfter(draft.changes, count);
-  draft.sessionRules = rules;
+  draft.sessionRules = draft.acceptsEdits ? withEditRules(rules) : rules;
   if (judgedOn !== undefined) draft.planMode = judgedOn.plan_mode === true;
   if (!isRecord(args)) draft.problem = "its arguments are not an object";
   else if (args.expired === EXPIRED_CONTENT) draft.problem = "its arguments have expired and were deleted";

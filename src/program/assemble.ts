@@ -111,6 +111,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     scratch: options.scratch === undefined ? undefined : createScratchFolders(options.scratch),
     namedModel: options.model,
     autoApprove: options.autoApprove,
+    isService: options.waitsForHumans === true,
     context: options.context ?? {},
     howToAddRule: options.howToAddRule,
     keepRule: options.keepRule && tape.keepRule(options.keepRule),

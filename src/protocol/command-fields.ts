@@ -3,6 +3,7 @@ import { z } from "zod";
 import { inputBlock } from "./content.ts";
 import { CallId, SessionId, TurnId } from "./ids.ts";
 import { idSchema, wire } from "./wire.ts";
+import { MODES, PLAN_MAX_CHARS } from "./work.ts";
 
 export { z } from "zod";
 
@@ -26,6 +27,9 @@ export const skill = z
   .max(64)
   .optional()
   .describe("A skill of the session that the input is for, as with /skills:NAME.");
+export const mode = z.enum(MODES);
+export const plan = z.string().min(1).max(PLAN_MAX_CHARS);
+
 export const rule = z.string().min(1).max(1000);
 
 /** The four answers to a permission request. */

@@ -36,7 +36,12 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
   },
   SetModel: { body: { session, model: "a:b" }, wrong: { model: { model: "" } } },
   EnterPlanMode: { body: { session }, wrong: { session: { session: 1 } } },
-  ExitPlanMode: { body: { session, approve: true }, wrong: { approve: { approve: "true" } } },
+  ExitPlanMode: {
+    body: { session, approve: true, plan: "1. look", reason: "more detail" },
+    wrong: { approve: { approve: "true" }, plan: { plan: "x".repeat(32_001) }, reason: { reason: 1 } },
+  },
+  ClosePlan: { body: { session, as: "done" }, wrong: { as: { as: "kept" } } },
+  SetMode: { body: { session, mode: "accept-edits" }, wrong: { mode: { mode: "auto" } } },
   AnswerQuestion: {
     body: { session, call_id, answer: "" },
     wrong: { answer: { answer: "x".repeat(100_001) }, call_id: { call_id: ULID } },

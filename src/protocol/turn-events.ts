@@ -105,6 +105,12 @@ export const turnEvents = {
       .array(queuedId)
       .optional()
       .describe("Inputs that are still queued, oldest first; absent if there are none."),
+    lasting: z
+      .array(z.number().int().positive())
+      .optional()
+      .describe(
+        "The ids of the events that still apply: the mode, the plan, the todos, background commands that run; absent if there are none.",
+      ),
     session_total: total.optional().describe("Total usage of all turns of the session."),
     tree_total: total
       .optional()

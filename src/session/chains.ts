@@ -28,7 +28,7 @@ import {
   type Permission,
   type SkillLimits,
 } from "#governance";
-import { createMemoization } from "#tools";
+import { type BackgroundJobs, createMemoization } from "#tools";
 import type { SessionEngineParts } from "./engine.ts";
 import { labelRules, policyVersion } from "./policy.ts";
 import { delegatePrompt, sharedUndo } from "./tree.ts";
@@ -39,10 +39,14 @@ export interface ChainParts {
   readonly askModel: ModelQuestions["ask"];
   readonly hooks: HookDispatcher | undefined;
   readonly limits: SkillLimits;
+  readonly jobs: Pick<BackgroundJobs, "mayWrite"> | undefined;
 }
 
 /** Behind the last one the request is redacted and reaches the provider. */
-export function requestChain(parts: SessionEngineParts, { budgets, hooks, limits }: ChainParts): RequestMiddleware[] {
+export function requestChain(
+  parts: SessionEngineParts,
+  { budgets, hooks, limits }: Pick<ChainParts, "budgets" | "hooks" | "limits">,
+): RequestMiddleware[] {
   const { dependencies, birth, world, place, depth, standing } = parts;
   const { workspace, runtime } = place;
   const project = (): Project | undefined => runtime?.live.current();
@@ -63,7 +67,7 @@ export function requestChain(parts: SessionEngineParts, { budgets, hooks, limits
 /** Behind the last one the tool runs. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
 export function toolChain(
   parts: SessionEngineParts,
-  { permission, budgets, hooks, limits, askModel }: ChainParts,
+  { permission, budgets, hooks, limits, askModel, jobs }: ChainParts,
 ): ToolMiddleware[] {
   const { core, dependencies, birth, place, depth } = parts;
   const { bus, clock } = core;
@@ -73,8 +77,8 @@ export function toolChain(
   const validation = createValidation();
   const version = (): string => policyVersion(parts);
   const { judgeEffect, isJudgedWhole } = permission;
-  /** Other agents work in the same folder now. */
-  const isShared = (): boolean => place.tree.count > depth - dependencies.depth;
+  /** Other agents or background commands work in the same folder now. */
+  const isShared = (): boolean => place.tree.count > depth - dependencies.depth || jobs?.mayWrite === true;
   return [
     createOutputLimit(),
     budgets.tool,

@@ -58,6 +58,8 @@ export interface SessionDependencies {
   /** The model that was named for this run, if one was: it beats that of a session that is opened again. */
   readonly namedModel: string | undefined;
   readonly autoApprove: boolean;
+  /** Sessions go on when nobody is attached. */
+  readonly isService: boolean;
   readonly context: CommandOf<"SetContext">["values"];
   readonly howToAddRule: ((rule: string) => string) | undefined;
   readonly keepRule: ((rule: string) => Promise<string>) | undefined;

@@ -11,6 +11,7 @@ import {
   type EventBus,
   type HiddenTools,
   type HookDispatcher,
+  type Lasting,
   type Provider,
   type Reopened,
   type SessionCore,
@@ -29,6 +30,8 @@ import {
   type SkillLimits,
 } from "#governance";
 import type { SessionId, TurnId } from "#protocol";
+import { type BackgroundJobs, createBackgroundJobs, createJobTools } from "#tools";
+import { type Agreements, createAgreements } from "./agreements.ts";
 import { requestChain, toolChain } from "./chains.ts";
 import { createDelegating, type Delegating, type DelegatingParts } from "./delegates.ts";
 import type { SessionDependencies } from "./dependencies.ts";
@@ -61,6 +64,9 @@ export interface SessionEngine {
   readonly permission: Permission;
   /** Those of the project and of plugins; absent where there are none. */
   readonly hooks: HookDispatcher | undefined;
+  readonly agreements: Agreements;
+  /** Absent for a delegate: nothing of it outlives its turn. */
+  readonly jobs: BackgroundJobs | undefined;
   /** Those in force, but for what answers have added. */
   rules(): readonly Rule[];
   /** When the last event is stored. */
@@ -82,8 +88,9 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
   world.servers.recordTo(bus);
   const delegating = delegatingOf(parts, hidden, limits);
   const ask = askPerson({ bus, approver, asking: askingOf(birth), givenAnswers: earlier?.answers });
+  const work = sessionWork(parts, () => engine.lasting);
   const { askModel, ...model } = modelOf(parts, budgets);
-  const chained = { permission, budgets, hooks, limits, askModel };
+  const chained = { permission, budgets, hooks, limits, askModel, jobs: work.jobs };
   const engine = createSession(core, {
     ids,
     store,
@@ -92,7 +99,8 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     previewChain: () => requestChain(parts, { ...chained, hooks: undefined }),
     toolChain: toolChain(parts, chained),
     ask,
-    toolSources: toolSources(parts, delegating),
+    background: work.jobs?.start,
+    toolSources: toolSources(parts, delegating, work.tools),
     isFile: (path) => isFile(world.ports.files, path),
     beforeTurn: readiness(bus, dependencies, parts),
     settle: async () => delegating?.delegations.settle(),
@@ -115,6 +123,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     engine,
     permission,
     hooks,
+    ...work,
     rules: () => rulesOf(parts),
     close() {
       budgets.close();
@@ -260,17 +269,35 @@ function stepBeginning(
   };
 }
 
+/** What the person and the agent agree on, and what goes on beside the turns of a root; with the tools for it. */
+function sessionWork({ core, dependencies, birth, place }: SessionEngineParts, lasting: () => Lasting) {
+  const { bus, clock } = core;
+  const agreements = createAgreements({ bus, mode: place.mode, lasting });
+  if (birth !== undefined) return { agreements, jobs: undefined, tools: (): readonly Tool[] => [] };
+  const jobs = createBackgroundJobs({ bus, clock, ids: dependencies.ids, now: () => runningStep(core) });
+  const forJobs = createJobTools(jobs, clock);
+  // Those for background commands come with the first one.
+  const tools = (): readonly Tool[] =>
+    jobs.list().length === 0 ? agreements.tools : [...agreements.tools, ...forJobs];
+  return { agreements, jobs, tools };
+}
+
+function runningStep({ state }: SessionCore): { readonly turn?: TurnId; readonly step?: number } {
+  return defined({ turn: state.running?.turn, step: state.running?.steering.step });
+}
+
 /** A root has all there are; a delegate has those that were named for it. */
 function toolSources(
   { dependencies, birth, world, place: { runtime } }: SessionEngineParts,
   delegating: Delegating | undefined,
+  ofSession: () => readonly Tool[],
 ): readonly ToolSource[] {
   const delegation = (): readonly Tool[] => delegating?.tools() ?? [];
   if (birth !== undefined) {
     return [{ name: "delegate", tools: () => [...birth.spec.tools(delegation()), ...world.servers.tools()] }];
   }
   const tools = (): readonly Tool[] => {
-    const given = dependencies.toolSources.flatMap((source) => source.tools());
+    const given = [...dependencies.toolSources.flatMap((source) => source.tools()), ...ofSession()];
     const { project, meta } = runtime?.tools() ?? { project: [], meta: [] };
     return rootTools({ given, project, meta, delegation: delegation() }, runtime?.live.current());
   };

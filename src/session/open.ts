@@ -29,11 +29,13 @@ import { otherProfile, publishImport } from "./continued-session.ts";
 import { type OpenedProject, type SessionDependencies, withSettings } from "./dependencies.ts";
 import { createSessionEngine, type SessionEngine } from "./engine.ts";
 import { createInputCompletion } from "./input-completion.ts";
+import { reportLostJobs } from "./lost-jobs.ts";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project.ts";
 import type { SessionServers } from "./servers.ts";
 import { type HookedSession, openShellHooks, type ShellHooks } from "./shell-hooks.ts";
 import { sessionSlash } from "./slash.ts";
 import type { AgentTree, Birth } from "./tree.ts";
+import { workOf, workWords } from "./work-words.ts";
 import { openWorld, type SessionWorld } from "./world.ts";
 
 export async function openSession(
@@ -101,7 +103,7 @@ export async function openSession(
     const shared = { found: { ...found, dependencies }, profile };
     const place =
       birth?.place ?? rootPlace({ ...shared, world, earlier, imported, context, runtime, core, shellHooks });
-    session = { core, plan: place.plan };
+    session = { core, mode: place.mode };
     labels = place.labels;
     const made = createSessionEngine({
       ...{ core, depth, dependencies, approver, birth, world, place, earlier, standing },
@@ -113,17 +115,23 @@ export async function openSession(
           child,
         ),
     });
-    const { engine, permission, rules } = made;
+    const { engine, permission, rules, agreements, jobs } = made;
     const ruled = ruleCommands(engine.bus, permission, rules, dependencies.keepRule);
     const { servers } = place;
+    const work = workWords({
+      ...{ agreements, jobs, lasting: engine.lasting, mode: place.mode, clock },
+      isService: dependencies.isService,
+    });
     const slash = sessionSlash({
-      ...{ dependencies, servers, rules: ruled.rules, runtime: place.runtime },
+      ...{ dependencies, servers, rules: ruled.rules, runtime: place.runtime, work },
       ...{ model: () => engine.model, tools: place.allTools },
     });
     const completion = createInputCompletion({ slash, servers, redaction: core.redaction });
     return {
-      ...liveSession({ engine, models, plan: place.plan, context }),
+      ...liveSession({ engine, models, context }),
       ...ruled,
+      agreements,
+      work: () => workOf({ agent: made, mode: place.mode, autoApprove: dependencies.autoApprove }),
       slash,
       completeInput: (text) => completion(text, new AbortController().signal),
       ...lifeOf({ depth, dependencies, birth, imported, world, place, session: made, ...taken }),
@@ -247,7 +255,11 @@ function rootPlace({
     profile,
     runtime,
     context,
-    plan: { active: earlier?.remains.planMode ?? false },
+    mode: {
+      plan: earlier?.remains.planMode ?? false,
+      base: earlier?.remains.lasting.base ?? "ask",
+      delegates: new Set(),
+    },
     processes,
     shellHooks,
     servers,
@@ -285,7 +297,7 @@ function lifeOf({
   imported,
   world: { ports, sandbox, servers },
   place,
-  session: { engine, hooks, close },
+  session: { engine, hooks, jobs, close },
   log,
   earlier,
   model,
@@ -299,7 +311,7 @@ function lifeOf({
   readonly session: SessionEngine;
 }): Pick<LiveSession, "begin" | "finish" | "restore" | "release"> {
   const { root } = ports.files;
-  const { workspace, profile, runtime, context } = place;
+  const { workspace, profile, runtime, context, mode } = place;
   return {
     async begin() {
       const linked = root === workspace ? {} : { root };
@@ -311,18 +323,24 @@ function lifeOf({
         ...bornAs(birth),
       });
       // A delegate is part of the session at its root, which has been through this.
-      if (birth !== undefined) return;
+      if (birth !== undefined) {
+        mode.delegates.add(engine.bus);
+        if (mode.plan) await engine.bus.publish("PlanModeChanged", { active: true });
+        return;
+      }
       await runtime?.refresh(new AbortController().signal);
       await tellHooks("session.start");
-      if (imported !== undefined) await publishImport(engine.bus, place.plan, imported);
+      if (imported !== undefined) await publishImport(engine.bus, mode, imported);
       if (Object.keys(context.values()).length > 0) await context.set(engine.bus, {});
       if (earlier !== undefined) {
         await endInterrupted(earlier.remains.openDelegations, engine.bus, dependencies.store);
+        await reportLostJobs(earlier.remains.lasting.jobs, engine.bus);
       }
       await engine.begin();
     },
     async finish() {
       if (birth !== undefined) return;
+      await jobs?.stopAll("the session ended");
       await tellHooks("session.end");
       await runtime?.close();
     },
@@ -334,6 +352,9 @@ function lifeOf({
       return undo.restore(engine.bus, root, command, by);
     },
     async release() {
+      // Also where its end could not be recorded: nothing of it goes on.
+      await jobs?.stopAll("the session ended");
+      mode.delegates.delete(engine.bus);
       await engine.settled();
       close();
       // Those of its root are not a delegate's to end.

@@ -4,6 +4,7 @@ import { visibleLine } from "#base";
 import type { LiveSession } from "#control";
 import {
   aliasSource,
+  type BuiltInRuns,
   createSlashRegistry,
   type SlashEntry,
   type SlashRegistry,
@@ -27,6 +28,7 @@ export interface SessionSlashParts {
   readonly servers: Pick<SessionServers, "states" | "restart" | "prompts">;
   readonly rules: LiveSession["rules"];
   readonly runtime: ProjectRuntime | undefined;
+  readonly work: BuiltInRuns;
 }
 
 /** Throws ConfigInvalid when two sources claim the same namespace. */
@@ -37,6 +39,7 @@ export function sessionSlash({
   runtime,
   model,
   tools,
+  work,
 }: SessionSlashParts): SlashRegistry {
   const { slash, settings, profiles } = dependencies;
   const project = () => runtime?.live.current();
@@ -57,6 +60,7 @@ export function sessionSlash({
   const registry = createSlashRegistry(sources, {
     ...slash.builtIns,
     ...mcp.builtIns,
+    ...work,
     rules: listRules,
     permissions: listRules,
     profile: () => ({

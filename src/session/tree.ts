@@ -10,6 +10,7 @@ import type { DelegateSpec, DelegationTree } from "#delegation";
 import type { HiddenTools, Hook, RunContext, Tool, ToolMiddleware } from "#engine";
 import type { Rule, SessionLabels, SkillLimit, TreeUse } from "#governance";
 import type { CallId, SessionId, TurnId } from "#protocol";
+import type { SessionMode } from "./agreements.ts";
 import type { ProjectRuntime } from "./project.ts";
 import type { SessionServers } from "./servers.ts";
 import type { ShellHooks } from "./shell-hooks.ts";
@@ -20,7 +21,7 @@ export interface AgentTree {
   /** Without a project there are no delegates, and nobody to share with. */
   readonly runtime: ProjectRuntime | undefined;
   readonly context: RunContext;
-  readonly plan: { active: boolean };
+  readonly mode: SessionMode;
   /** Starts the processes of all of them. */
   readonly processes: ProcessPort;
   /** Commands that are asked at points of the session; all of them are covered. */

@@ -52,6 +52,20 @@ const expiries: { readonly [Kind in EventKind]?: Expiry } = {
     keep: ["turn", "call_id", "session", "attempt", "verified", "broken"],
     replace: { reason: EXPIRED_CONTENT },
   },
+  PlanChanged: { keep: ["state", "edited", "call_id", "by"], replace: { plan: EXPIRED_CONTENT } },
+  TodosChanged: { keep: ["turn", "call_id"], replace: { todos: [] } },
+  JobStarted: {
+    keep: ["turn", "call_id", "job", "confinement", "timeout_ms"],
+    replace: { command: EXPIRED_CONTENT },
+  },
+  JobOutput: { keep: ["call_id", "job"], replace: { text: EXPIRED_CONTENT } },
+  JobEnded: {
+    keep: [
+      ...["call_id", "job", "turn", "step", "status", "exit_code", "signal", "duration_ms", "printed_bytes"],
+      "output_hash",
+    ],
+    replace: { detail: EXPIRED_CONTENT },
+  },
   ResourceUpdated: { keep: ["turn", "server"], replace: { uri: EXPIRED_CONTENT } },
   CustomEvent: { keep: ["namespace", "kind"], replace: { payload: EXPIRED_CONTENT } },
 };

@@ -6,7 +6,8 @@ import type { Tool } from "#engine";
 
 /**
  * What a call does. `read` and `search` show what is in files, `list` only what they are called, `change` changes them. A `command`
- * has the arguments `command` and `cwd`, a `fetch` has `url`. A `skill` shows text that the user allowed. `delegation` hands work to another agent, `task` follows it.
+ * has the arguments `command` and `cwd`, a `fetch` has `url`. A `skill` shows text that the user allowed. `delegation` hands work to another agent, `task` follows it. A `todo` keeps
+ * the agent's own list, a `job` follows or ends a command that was allowed before.
  */
 export type ToolKind =
   | "read"
@@ -19,6 +20,8 @@ export type ToolKind =
   | "skill"
   | "delegation"
   | "task"
+  | "todo"
+  | "job"
   | "other";
 
 /** An argument that names files of the workspace. */

@@ -3,7 +3,15 @@
  * block that is finished never changes again, so that its rows can be printed for good.
  */
 import { counted, visibleLine, visibleProse } from "#base";
-import type { CallId, Event, InputBlock, SessionId, ToolOutputBlock } from "#protocol";
+import {
+  type CallId,
+  type Event,
+  howItEnded,
+  type InputBlock,
+  type SessionId,
+  type ToolOutputBlock,
+  todoLine,
+} from "#protocol";
 
 export type Block =
   | { readonly kind: "input"; readonly text: string; readonly isQueued: boolean }
@@ -196,6 +204,12 @@ function withNotice(before: Transcript, event: Event): Transcript {
       const text = `← ${agent || "delegate"}: ${status}, ${counted(steps, "step")}, ${counted(calls, "call")}`;
       return notice(before, status === "ok" ? "dim" : "warn", text);
     }
+    case "ModeChanged":
+      return notice(before, "warn", `mode: ${event.payload.previous} → ${event.payload.mode}`);
+    case "TodosChanged":
+      return notice(before, "dim", todoLine(event.payload.todos) ?? "todo: none");
+    case "JobEnded":
+      return notice(before, "dim", `& ${event.payload.job} ended: ${howItEnded(event.payload)}`);
     case "ModelChanged":
       return {
         ...notice(before, "dim", `model: ${event.payload.previous} → ${event.payload.model}`),

@@ -50,6 +50,7 @@ export function createToolContext(ports: EffectPorts, parts: Partial<ToolContext
     originator: ClientId.from("01JZ0000000000000000000003"),
     annotate: () => undefined,
     call: async (name) => ({ content: [{ type: "text", text: `no tool ${name}` }], isError: true }),
+    background: () => Promise.reject(new Error("nothing goes on beside this call")),
     progress: () => undefined,
     ask: async () => undefined,
     ...parts,
