@@ -64,6 +64,12 @@ export function createConversation(): Conversation {
     if (!("input" in part)) steps.set(stepName(part.turn, part.number), part);
   }
 
+  function addContext({ id, payload }: EventOf<"ContextAdded">): void {
+    // Part of the prompt is not part of the conversation.
+    if (payload.in_prompt === true) return;
+    addPart({ firstId: id, input: payload.content.map((one) => fromOutside(one, payload)) });
+  }
+
   function clear(step: Step): void {
     // A call that was voided here may have been asked for again elsewhere.
     for (const id of step.results.keys()) if (calls.get(id) === step) calls.delete(id);
@@ -138,7 +144,7 @@ export function createConversation(): Conversation {
           addPart({ firstId: event.id, input: event.payload.content });
           break;
         case "ContextAdded":
-          addPart({ firstId: event.id, input: event.payload.content.map((one) => fromOutside(one, event.payload)) });
+          addContext(event);
           break;
         case "Reprompted":
           addPart({ firstId: event.id, input: [{ type: "text", text: event.payload.text }] });

@@ -34,6 +34,7 @@ import type { SessionStore } from "./store.ts";
 import type { Tool, ToolSource } from "./tool.ts";
 import type { ToolMiddleware } from "./tool-chain.ts";
 import { runTurn, type TurnInput } from "./turn.ts";
+import { createTurnJoin, type JoinTurn } from "./turn-context.ts";
 import type { CancelCause } from "./turn-ending.ts";
 import { askAboutInput, publishContext } from "./turn-hooks.ts";
 import type { ModelUse } from "./turn-tally.ts";
@@ -60,6 +61,8 @@ export interface SessionParts {
   readonly depth?: number;
   /** Asked around turns and when the agent wants to stop. */
   readonly hooks?: HookDispatcher;
+  /** Adds what joins a turn besides its input. */
+  readonly joinTurn?: JoinTurn;
   /** Before anything of a turn is told to anybody. */
   readonly beforeTurn?: () => Promise<void>;
   /** Before a turn asks its hooks, and before each further step: what was written since takes effect. */
@@ -181,6 +184,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
   const { nested } = inner;
   const expandMentions =
     depth === 0 ? createMentions({ session: id, bus, ids, nested, isFile: parts.isFile ?? noFile }) : undefined;
+  const joinTurn = parts.joinTurn && createTurnJoin({ session: id, ids, nested, conversation, join: parts.joinTurn });
   const toolHandler = compose(parts.toolChain, createRunTool({ nested, ask: parts.ask ?? nobodyThere }));
   const queued = (): readonly number[] => inputs.waiting().map((waiting) => waiting.id);
   const recovery = createRecovery({
@@ -254,6 +258,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
           ...defined({
             hooks: parts.hooks,
             expandMentions,
+            joinTurn,
             beforeTurn: parts.beforeTurn,
             beforeStep: parts.beforeStep,
             checkStop,

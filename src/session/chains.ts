@@ -1,6 +1,6 @@
 /** What every request and every call of a tool passes on its way, both lists outermost first. */
 import type { Project } from "#artifacts";
-import { createHistory, createIdentity, createUntrusted, promptBlocks } from "#context";
+import { createHistory, createIdentity, createUntrusted, type PromptBlock, promptBlocks, withJoined } from "#context";
 import { createToolRetries } from "#delegation";
 import {
   type EventBus,
@@ -37,10 +37,12 @@ export interface ChainParts {
   readonly budgets: Budgets;
   readonly askModel: ModelQuestions["ask"];
   readonly hooks: HookDispatcher | undefined;
+  /** What stands in the prompt besides the blocks of the project. */
+  readonly joined: () => readonly PromptBlock[];
 }
 
 /** Behind the last one the request is redacted and reaches the provider. */
-export function requestChain(parts: SessionEngineParts, { budgets, hooks }: ChainParts): RequestMiddleware[] {
+export function requestChain(parts: SessionEngineParts, { budgets, hooks, joined }: ChainParts): RequestMiddleware[] {
   const { dependencies, birth, world, place, depth, standing } = parts;
   const { workspace, runtime } = place;
   const project = (): Project | undefined => runtime?.live.current();
@@ -48,9 +50,10 @@ export function requestChain(parts: SessionEngineParts, { budgets, hooks }: Chai
   return [
     budgets.request,
     ...dependencies.extensions.requestChain,
-    createIdentity(
-      () => (birth && (delegatePrompt(birth.spec, project()) ?? plain)) ?? runtime?.live.prompt() ?? plain,
-    ),
+    createIdentity(() => {
+      if (birth !== undefined) return delegatePrompt(birth.spec, project()) ?? plain;
+      return withJoined(runtime?.live.prompt() ?? plain, joined());
+    }),
     createHistory({ maxTurns: () => (birth?.spec.context ?? project()?.config.context)?.maxHistory }),
     createUntrusted(),
     ...(hooks === undefined ? [] : [createCompletionHooks({ hooks, depth })]),
@@ -94,6 +97,11 @@ export function toolChain(
     createGate({
       ...{ ports, clock, policyVersion: version, judgeEffect, isJudgedWhole, askModel },
       onNetwork: networkRecord(bus),
+      onRecall({ id }, memories) {
+        for (const { name, labels: carried } of memories) {
+          for (const label of carried) labels.add(label, `the memory ${name}`, id);
+        }
+      },
     }),
   ];
 }

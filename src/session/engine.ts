@@ -1,7 +1,7 @@
 /** The engine of one session, put together around its core: its chains, its budgets, and how it delegates. */
 import { rootTools, tighterBudgets } from "#artifacts";
 import { defined, EffectError, type FilePort } from "#base";
-import type { BasePrompt } from "#context";
+import { type BasePrompt, lastTurns, type PromptBlock } from "#context";
 import {
   type Approver,
   createModelQuestions,
@@ -9,6 +9,7 @@ import {
   type EngineSession,
   type EventBus,
   type HookDispatcher,
+  type JoinTurn,
   type Provider,
   type Reopened,
   type SessionCore,
@@ -26,6 +27,7 @@ import { permissionOf, rulesOf } from "./policy.ts";
 import { createProfileNotice } from "./profile-notice.ts";
 import { askingOf, askPerson } from "./questions.ts";
 import type { SessionServers } from "./servers.ts";
+import { createSessionSources, type SessionSourcesOptions } from "./sources.ts";
 import { type AgentTree, type Birth, hiddenFrom, policiesOf } from "./tree.ts";
 import { createUnknownKeysNotice } from "./unknown-keys-notice.ts";
 import type { SessionWorld } from "./world.ts";
@@ -66,14 +68,13 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
   const hidden = runtime && hiddenFrom(runtime, policiesOf(birth));
   const budgets = budgetsOf(parts);
   const permission = permissionOf(parts);
-  world.sandbox.recordTo(bus);
-  world.servers.recordTo(bus);
+  const joining = joiningOf(parts);
   const delegating =
     runtime === undefined || hidden === undefined
       ? undefined
       : createDelegating({ ...parts, runtime, hidden, adopt: (open) => dependencies.adopt(id, open) });
   const { askModel, ...model } = modelOf(parts, budgets);
-  const chained = { permission, budgets, hooks, askModel };
+  const chained = { permission, budgets, hooks, askModel, joined: joining.blocks };
   const engine = createSession(core, {
     ids,
     store,
@@ -93,6 +94,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     ...defined({
       hooks,
       hidden,
+      joinTurn: joining.join,
       beforeStep: stepBeginning(parts, own?.refresh ?? runtime?.refresh),
       checkStop: birth?.spec.checkStop,
       beforeEnd: runtime === undefined && Object.keys(settings.budgets).length === 0 ? undefined : publishTotals,
@@ -140,6 +142,27 @@ function modelOf({ core, dependencies, world }: SessionEngineParts, { request: b
   const model = (): string => state.turnModel ?? state.model;
   const { ask, takeUsed } = createModelQuestions({ bus, redaction, provider, budgets, model });
   return { provider, takeUsed, askModel: ask };
+}
+
+/** What its world does is recorded. What joins the turns of a root: stable blocks first, then what fits the input. */
+function joiningOf({ core: { bus }, birth, world, place: { memory, runtime } }: SessionEngineParts): {
+  readonly join?: JoinTurn;
+  readonly blocks: () => readonly PromptBlock[];
+} {
+  world.sandbox.recordTo(bus);
+  world.servers.recordTo(bus);
+  if (birth !== undefined) return { blocks: () => [] };
+  memory.recordTo(bus);
+  const visible: SessionSourcesOptions["visible"] = (history) =>
+    lastTurns(history, runtime?.live.current().config.context.maxHistory);
+  const sources = runtime && createSessionSources({ bus, sources: runtime.live.sources, visible });
+  return {
+    async join(turn) {
+      await sources?.join(turn);
+      await memory.join(turn);
+    },
+    blocks: () => [...(sources?.blocks() ?? []), ...memory.blocks()],
+  };
 }
 
 /** Servers whose tools are known are connected behind the first request: to load what that takes holds up everything else. */
@@ -192,13 +215,13 @@ function pluginHooks(parts: SessionEngineParts): HookDispatcher | undefined {
 function readiness(
   bus: EventBus,
   { secretsTold, settings, profiles, tape }: SessionDependencies,
-  { world: { servers }, birth }: SessionEngineParts,
+  { world: { servers }, place: { memory }, birth }: SessionEngineParts,
 ): () => Promise<void> {
   const unknownKeys = createUnknownKeysNotice(bus, secretsTold);
   // A delegate has the profile of its root, which tells. In a replay the file can be another one.
   const watched = birth === undefined && !tape.isOn ? profiles : undefined;
   const profileNotice = createProfileNotice(bus, settings.profile, watched);
-  return async () => void (await Promise.all([unknownKeys(), profileNotice(), servers.ready()]));
+  return async () => void (await Promise.all([unknownKeys(), profileNotice(), servers.ready(), memory.ready()]));
 }
 
 /** The servers belong to the root, and so do the resources that its tree has read. */

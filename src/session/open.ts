@@ -1,8 +1,8 @@
 /** Opens one session: finds it and its folder, gives it ports, a log and a place in its tree, then its engine. */
 import { isAbsolute } from "node:path";
-import { loadFieldParser } from "#artifacts";
+import { loadFieldParser, optionalFiles } from "#artifacts";
 import { defined } from "#base";
-import { basePrompt } from "#context";
+import { basePrompt, lastTurns } from "#context";
 import type { ImportedTurns, LiveSession } from "#control";
 import { createDelegationTree, endInterrupted } from "#delegation";
 import {
@@ -29,6 +29,7 @@ import { otherProfile, publishImport } from "./continued-session.ts";
 import { type OpenedProject, type SessionDependencies, withSettings } from "./dependencies.ts";
 import { createSessionEngine, type SessionEngine } from "./engine.ts";
 import { createInputCompletion } from "./input-completion.ts";
+import { createSessionMemory, type SessionMemory } from "./memory.ts";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project.ts";
 import type { SessionServers } from "./servers.ts";
 import { type HookedSession, openShellHooks, type ShellHooks } from "./shell-hooks.ts";
@@ -59,10 +60,20 @@ export async function openSession(
     return deniedPrograms(rules.filter((rule) => (rule.labels ?? []).every((label) => held.includes(label))));
   };
   const shared = { running: birth?.place.processes, servers: birth?.place.servers, agent: birth?.spec.agent };
-  const parts = { id, folder, dependencies: found.dependencies, project, deniedPrograms: denied };
+  const memory =
+    birth?.place.memory ??
+    createSessionMemory({
+      session: id,
+      settings: settings.memory,
+      store: program.tape.session(id).memory(program.memoryOf(folder)),
+      repository: () => optionalFiles(project() ?? { optional: [] }, "memory").map(({ content }) => content),
+      labels: () => labels?.held() ?? [],
+      visible: (history) => lastTurns(history, project()?.config.context.maxHistory),
+    });
+  const parts = { id, folder, dependencies: found.dependencies, project, deniedPrograms: denied, memory: memory.port };
   const world = await openWorld({ ...parts, ...shared });
   // A delegate has those of its root.
-  const dependencies = birth === undefined ? withServers(found.dependencies, world.servers) : found.dependencies;
+  const dependencies = birth === undefined ? withTools(found.dependencies, world.servers, memory) : found.dependencies;
   const taken = await takeLog(found, command, birth, onTaken);
   if (birth === undefined) dependencies.programServers.open.add(world.servers);
   try {
@@ -100,7 +111,7 @@ export async function openSession(
     const core = createSessionCore({ id, clock, log, redaction, model, ...defined({ schedule: tape.schedule }) });
     const shared = { found: { ...found, dependencies }, profile };
     const place =
-      birth?.place ?? rootPlace({ ...shared, world, earlier, imported, context, runtime, core, shellHooks });
+      birth?.place ?? rootPlace({ ...shared, world, memory, earlier, imported, context, runtime, core, shellHooks });
     session = { core, plan: place.plan };
     labels = place.labels;
     const made = createSessionEngine({
@@ -224,6 +235,7 @@ function rootPlace({
   found: { id, workspace, dependencies },
   profile,
   world: { ports, processes, servers },
+  memory,
   earlier,
   imported,
   context,
@@ -234,6 +246,7 @@ function rootPlace({
   readonly found: FoundSession;
   readonly profile: string;
   readonly world: SessionWorld;
+  readonly memory: SessionMemory;
   readonly earlier: Reopened | undefined;
   readonly imported: ImportedTurns | undefined;
   readonly context: RunContext;
@@ -251,6 +264,7 @@ function rootPlace({
     processes,
     shellHooks,
     servers,
+    memory,
     budget: newTreeUse(earlier && sumOf(earlier.remains.spent, earlier.remains.delegated)),
     tree: createDelegationTree(),
     sessionRules: [],
@@ -268,8 +282,16 @@ function rootPlace({
   };
 }
 
-function withServers(dependencies: SessionDependencies, servers: SessionServers): SessionDependencies {
-  return { ...dependencies, toolSources: [...dependencies.toolSources, { name: "mcp", tools: servers.tools }] };
+function withTools(
+  dependencies: SessionDependencies,
+  servers: SessionServers,
+  memory: SessionMemory,
+): SessionDependencies {
+  const own = [
+    { name: "memory", tools: memory.tools },
+    { name: "mcp", tools: servers.tools },
+  ];
+  return { ...dependencies, toolSources: [...dependencies.toolSources, ...own] };
 }
 
 /** Those that come from no project. */

@@ -10,6 +10,7 @@ import type { DelegateSpec, DelegationTree } from "#delegation";
 import type { HiddenTools, Hook, RunContext, Tool, ToolMiddleware } from "#engine";
 import type { Rule, SessionLabels, TreeUse } from "#governance";
 import type { CallId, SessionId, TurnId } from "#protocol";
+import type { SessionMemory } from "./memory.ts";
 import type { ProjectRuntime } from "./project.ts";
 import type { SessionServers } from "./servers.ts";
 import type { ShellHooks } from "./shell-hooks.ts";
@@ -27,6 +28,8 @@ export interface AgentTree {
   readonly shellHooks: ShellHooks;
   /** The MCP servers that all of them call. */
   readonly servers: SessionServers;
+  /** The memories that all of them can call for. */
+  readonly memory: SessionMemory;
   readonly budget: TreeUse;
   readonly tree: DelegationTree;
   /** Rules that answers have added, to whichever agent. */

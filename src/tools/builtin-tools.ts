@@ -9,6 +9,7 @@ import type { BuiltinTool, ToolFacts } from "./facts.ts";
 import { fetchTool } from "./fetch.ts";
 import { globTool } from "./glob.ts";
 import { listTool } from "./list.ts";
+import { memoryFacts } from "./memory.ts";
 import { moveTool } from "./move.ts";
 import { readTool } from "./read.ts";
 import { removeTool } from "./remove.ts";
@@ -51,8 +52,13 @@ export const builtinToolNames: readonly string[] = builtinTools.map(({ name }) =
 /** Those that hand work to other agents; there in a project. */
 export const delegationToolNames: readonly string[] = Object.values(delegationFacts).map(({ name }) => name);
 
-/** Of all tools of the program, those that delegate and the one for skills included. */
-export const toolFacts: readonly ToolFacts[] = [...builtinTools, skillFacts, ...Object.values(delegationFacts)];
+/** Of all tools of the program, those that delegate and those for skills and memories included. */
+export const toolFacts: readonly ToolFacts[] = [
+  ...builtinTools,
+  skillFacts,
+  ...Object.values(memoryFacts),
+  ...Object.values(delegationFacts),
+];
 
 const byName = new Map(toolFacts.map((facts) => [facts.name, facts]));
 

@@ -6,7 +6,7 @@ import type { Tool } from "#engine";
 
 /**
  * What a call does. `read` and `search` show what is in files, `list` only what they are called, `change` changes them. A `command`
- * has the arguments `command` and `cwd`, a `fetch` has `url`. A `skill` shows text that the user allowed. `delegation` hands work to another agent, `task` follows it.
+ * has the arguments `command` and `cwd`, a `fetch` has `url`. A `skill` shows text that the user allowed. `recall` reads memories, `memory` changes one. `delegation` hands work to another agent, `task` follows it.
  */
 export type ToolKind =
   | "read"
@@ -17,6 +17,8 @@ export type ToolKind =
   | "fetch"
   | "question"
   | "skill"
+  | "recall"
+  | "memory"
   | "delegation"
   | "task"
   | "other";

@@ -11,4 +11,5 @@ export { delegationFacts } from "./delegation-facts.ts";
 export type { PathArgument, ToolFacts, ToolKind } from "./facts.ts";
 export { imageType } from "./file-kind.ts";
 export { createMemoization } from "./memoization.ts";
+export { forgetMemory, searchMemories, writeMemory } from "./memory.ts";
 export { createSkillTool } from "./skill.ts";
