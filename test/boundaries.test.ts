@@ -78,6 +78,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "client",
     "evals",
     "conformance",
+    "memory",
     "program",
     "daemon",
     "tui",

@@ -239,3 +239,19 @@ test("a resumed session is not told again what its conversation has", async () =
   expect(rig.sent().system).toContain("Redis caches the catalog");
   expect(rig.sent().user.match(/Also YAML/g)).toHaveLength(1);
 });
+
+test("/memory says what joined the last turn and why, and finds others", async () => {
+  const rig = await createMemoryRig([TABS, REDIS, { name: "core", tier: "core" }], [says("a")]);
+  const run = async (args: Readonly<Record<string, string>>) => {
+    const reply = await rig.submit({ kind: "RunSlashCommand", namespace: "", name: "memory", args });
+    return reply.result;
+  };
+  expect(await run({})).toMatchObject({ text: expect.stringContaining("No memory came close") });
+  await rig.send("my style?");
+  expect(await run({})).toEqual({
+    text: expect.stringMatching(
+      /^ {2}\+ user\/core: core \(\d+ tokens, core memory\)\n {2}\+ user\/tabs: .*tags: style\)$/,
+    ),
+  });
+  expect(await run({ text: "catalog" })).toEqual({ text: "  project/redis: Redis caches the catalog" });
+});

@@ -80,11 +80,7 @@ export function isMemoryName(name: string): boolean {
   return NAME.test(name);
 }
 
-export function isMemoryTag(tag: string): boolean {
-  return TAG.test(tag);
-}
-
-export function isMemoryTier(tier: string): tier is MemoryTier {
+function isMemoryTier(tier: string): tier is MemoryTier {
   return memoryTiers.some((known) => known === tier);
 }
 

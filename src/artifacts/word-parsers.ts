@@ -1,7 +1,7 @@
 /** The parsers of slash commands, aliases, skills and memories, loaded when somebody has written one. */
 import type { parseAliases } from "./aliases.ts";
 import type { parseCommandFile } from "./command-file.ts";
-import type { memoryFileText, readKeptMemory } from "./memory-table.ts";
+import type { isMemoryName, memoryFileText, readKeptMemory } from "./memory-table.ts";
 import type { readOwnSkill } from "./own-skill.ts";
 
 export interface WordParsers {
@@ -20,6 +20,7 @@ export async function loadSkillReader(): Promise<typeof readOwnSkill> {
 
 export interface MemoryFormat {
   readonly readKeptMemory: typeof readKeptMemory;
+  readonly isMemoryName: typeof isMemoryName;
   readonly memoryFileText: typeof memoryFileText;
 }
 

@@ -141,6 +141,7 @@ test.each([
   ],
   ["a wrong type", (user: string) => place(user, "bad.md", "---\ndescription: x\ntype: root\n---\n"), '"root"'],
   ["a huge file", (user: string) => place(user, "bad.md", "x".repeat(100_000)), "more than 65536 bytes"],
+  ["a name of another kind", (user: string) => place(user, "Bad Name.md", "---\ndescription: x\n---\n"), "its name"],
   ["a folder", (user: string) => mkdirSync(join(user, "long-term", "bad.md")), "not a regular file"],
 ])("%s is left out with its reason, and the others are read", async (_, make, why) => {
   const { user, store } = createRig();
@@ -176,4 +177,12 @@ test("a folder that cannot be written keeps what was there", async () => {
   writeFileSync(join(folder, "project"), "in the way");
   await expect(store.write({ ...draft, scope: "project" }, byPerson)).rejects.toMatchObject({ name: "EffectError" });
   expect((await store.load()).memories).toHaveLength(1);
+});
+
+test.each(["../x", "a/b", "", ".", "A", "a\0b", "x".repeat(65)])("%j is the name of no memory", async (name) => {
+  const { folder, store } = createRig();
+  await expect(store.write({ ...draft, name }, byPerson)).rejects.toThrow("cannot be the name of a memory");
+  await expect(store.forget("user", name)).rejects.toThrow("cannot be the name of a memory");
+  await expect(store.erase("user", name)).rejects.toThrow("cannot be the name of a memory");
+  expect(readdirSync(folder)).toEqual([]);
 });

@@ -20,6 +20,7 @@ import {
   messageOf,
   type OwnScope,
   ownScopes,
+  visibleLine,
 } from "#base";
 import {
   makePrivateDirectory,
@@ -40,6 +41,7 @@ const MAX_FILE_BYTES = 64 * 1024;
 /** Named one by one. */
 const MAX_PROBLEMS = 20;
 const INDEX = "MEMORY.md";
+const MEMORY_NAMES = "use lower-case letters, digits and hyphens, at most 64";
 
 export interface MemoryStoreOptions {
   readonly folders: Readonly<Record<OwnScope, string>>;
@@ -71,7 +73,7 @@ export function createMemoryStore({ folders, clock, format, holdsSecret }: Memor
 
   /** The same object as before when no file has changed. */
   async function load(): Promise<MemoryShelf> {
-    const { readKeptMemory } = await format();
+    const { readKeptMemory, isMemoryName } = await format();
     const seen = new Set<string>();
     const problems: string[] = [];
     let hasChanged = false;
@@ -85,6 +87,10 @@ export function createMemoryStore({ folders, clock, format, holdsSecret }: Memor
           break;
         }
         left -= 1;
+        if (!isMemoryName(name)) {
+          problems.push(`${file}: its name cannot be that of a memory: ${MEMORY_NAMES}`);
+          continue;
+        }
         seen.add(file);
         const stamp = stampOf(file);
         if (files.get(file)?.stamp === stamp) continue;
@@ -105,7 +111,17 @@ export function createMemoryStore({ folders, clock, format, holdsSecret }: Memor
     return shelf;
   }
 
-  async function locked<Result>(scope: OwnScope, work: () => Promise<Result>): Promise<Result> {
+  /** The name becomes a path. */
+  async function locked<Result>(
+    scope: OwnScope,
+    name: string | undefined,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    const { isMemoryName } = await format();
+    if (name !== undefined && !isMemoryName(name)) {
+      const shown = visibleLine(name).slice(0, 100);
+      throw new EffectError("AccessDenied", `'${shown}' cannot be the name of a memory: ${MEMORY_NAMES}`);
+    }
     try {
       const done = await withFileLock(join(folders[scope], "write"), clock, work);
       if (done !== undefined) return done.result;
@@ -167,7 +183,7 @@ export function createMemoryStore({ folders, clock, format, holdsSecret }: Memor
       const { memoryFileText } = await format();
       const { name, scope, tier } = draft;
       const text = memoryFileText({ ...draft, ...origin, updated: new Date(clock.now()).toISOString().slice(0, 10) });
-      return locked(scope, async () => {
+      return locked(scope, name, async () => {
         const before = textAt(scope, name);
         await refuseUnfit(draft, text, before === undefined);
         records(scope).add({ name, before });
@@ -177,7 +193,7 @@ export function createMemoryStore({ folders, clock, format, holdsSecret }: Memor
       });
     },
     forget: (scope, name) =>
-      locked(scope, async () => {
+      locked(scope, name, async () => {
         const before = textAt(scope, name);
         if (before === undefined) return false;
         records(scope).add({ name, before });
@@ -186,7 +202,7 @@ export function createMemoryStore({ folders, clock, format, holdsSecret }: Memor
         return true;
       }),
     undo: (scope) =>
-      locked(scope, async () => {
+      locked(scope, undefined, async () => {
         const last = records(scope).last();
         if (last === undefined) return undefined;
         const { name, before } = last.change;
@@ -197,7 +213,7 @@ export function createMemoryStore({ folders, clock, format, holdsSecret }: Memor
         return last.change;
       }),
     erase: (scope, name) =>
-      locked(scope, async () => {
+      locked(scope, name, async () => {
         const before = textAt(scope, name);
         const erased = records(scope).erase(name);
         if (before !== undefined) removePrivateFile(fileOf(scope, before.tier, name));

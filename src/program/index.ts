@@ -101,6 +101,7 @@ export {
   type ConditionCheck,
   type ConditionResult,
   conditionCheck,
+  expressionTexts,
   locateProject,
   lookAtProject,
   mayHaveProject,

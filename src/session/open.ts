@@ -128,8 +128,8 @@ export async function openSession(
     const ruled = ruleCommands(engine.bus, permission, rules, dependencies.keepRule);
     const { servers } = place;
     const slash = sessionSlash({
-      ...{ dependencies, servers, rules: ruled.rules, runtime: place.runtime },
-      ...{ model: () => engine.model, tools: place.allTools },
+      ...place,
+      ...{ dependencies, rules: ruled.rules, model: () => engine.model, tools: place.allTools },
     });
     const completion = createInputCompletion({ slash, servers, redaction: core.redaction });
     return {

@@ -1,5 +1,5 @@
 /** The slash commands of one session: those of the program, then one source for each kind of thing that a session can have. */
-import { visibleLine } from "#base";
+import { type Memory, visibleLine } from "#base";
 import type { LiveSession } from "#control";
 import {
   aliasSource,
@@ -12,6 +12,7 @@ import {
 import { agentCommands } from "./agent-commands.ts";
 import type { SessionDependencies } from "./dependencies.ts";
 import { projectCommands } from "./markdown-commands.ts";
+import type { SessionMemory } from "./memory.ts";
 import { profileCommands, profileText } from "./profile-commands.ts";
 import type { ProjectRuntime } from "./project.ts";
 import { serverCommands } from "./server-commands.ts";
@@ -26,6 +27,7 @@ export interface SessionSlashParts {
   readonly servers: Pick<SessionServers, "states" | "restart" | "prompts">;
   readonly rules: LiveSession["rules"];
   readonly runtime: ProjectRuntime | undefined;
+  readonly memory: Pick<SessionMemory, "considered" | "port">;
 }
 
 /** Throws ConfigInvalid when two sources claim the same namespace. */
@@ -36,6 +38,7 @@ export function sessionSlash({
   runtime,
   model,
   tools,
+  memory,
 }: SessionSlashParts): SlashRegistry {
   const { slash, settings, profiles } = dependencies;
   const project = () => runtime?.live.current();
@@ -54,6 +57,7 @@ export function sessionSlash({
   const registry = createSlashRegistry(sources, {
     ...slash.builtIns,
     ...mcp.builtIns,
+    memory: memoryRun(memory),
     rules: listRules,
     permissions: listRules,
     profile: () => ({
@@ -65,6 +69,25 @@ export function sessionSlash({
     }),
   });
   return registry;
+}
+
+const FOUND = 10;
+
+function memoryRun({ considered, port }: SessionSlashParts["memory"]): SlashEntry["run"] {
+  return async ({ text }) => {
+    if (text !== undefined) {
+      const found = await port.search(text, FOUND);
+      return { text: found.map((memory) => `  ${memoryLine(memory)}`).join("\n") || "No memory matches." };
+    }
+    const lines = considered().map(({ memory, isChosen, why, tokens }) => {
+      return `  ${isChosen ? "+" : "-"} ${memoryLine(memory)} (${isChosen ? `${tokens} tokens, ` : ""}${visibleLine(why)})`;
+    });
+    return { text: lines.join("\n") || "No memory came close in the last turn. To find one: /memory WORDS" };
+  };
+}
+
+function memoryLine({ scope, name, description }: Memory): string {
+  return visibleLine(`${scope}/${name}: ${description}`);
 }
 
 function rulesText(rules: ReturnType<LiveSession["rules"]>): string {
