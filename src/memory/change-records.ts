@@ -15,7 +15,8 @@ export interface MemoryChange {
 }
 
 export interface ChangeRecords {
-  add(change: MemoryChange): void;
+  /** Before the change; the function takes the record back when the change is not made. */
+  add(change: MemoryChange): () => void;
   last(): { readonly change: MemoryChange; remove(): void } | undefined;
   /** Removes all about one memory. How many there were. */
   erase(name: string): number;
@@ -45,6 +46,7 @@ export function createChangeRecords(folder: string, clock: Pick<Clock, "now">): 
       writePrivateFile(join(folder, name), JSON.stringify(change), { durable: true });
       for (const old of known.slice(0, Math.max(0, known.length + 1 - MAX_RECORDS)))
         removePrivateFile(join(folder, old));
+      return () => removePrivateFile(join(folder, name));
     },
     last() {
       const name = names().at(-1);

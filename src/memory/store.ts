@@ -150,7 +150,12 @@ export function createMemoryStore({ folders, clock, format, holdsSecret }: Memor
   async function writeIndex(scope: OwnScope): Promise<void> {
     const { memories } = await load();
     const text = indexText(memories.filter((memory) => memory.scope === scope));
-    writePrivateFile(join(folders[scope], INDEX), text, { durable: false });
+    try {
+      writePrivateFile(join(folders[scope], INDEX), text, { durable: false });
+    } catch (error) {
+      const { reason, message } = fileError(error, INDEX);
+      throw new EffectError(reason, `the change is made, but the list of memories is not up to date: ${message}`);
+    }
   }
 
   async function refuseUnfit(draft: MemoryDraft, text: string, isNew: boolean): Promise<void> {
@@ -176,6 +181,16 @@ export function createMemoryStore({ folders, clock, format, holdsSecret }: Memor
 
   const records = (scope: OwnScope) => createChangeRecords(join(folders[scope], ".changes"), clock);
 
+  function recorded(scope: OwnScope, change: MemoryChange, make: () => void): void {
+    const takeBack = records(scope).add(change);
+    try {
+      make();
+    } catch (error) {
+      takeBack();
+      throw error;
+    }
+  }
+
   return {
     isThere: () => ownScopes.some((scope) => namesIn(folders[scope], []).length > 0),
     load,
@@ -186,8 +201,7 @@ export function createMemoryStore({ folders, clock, format, holdsSecret }: Memor
       return locked(scope, name, async () => {
         const before = textAt(scope, name);
         await refuseUnfit(draft, text, before === undefined);
-        records(scope).add({ name, before });
-        put(scope, tier, name, text);
+        recorded(scope, { name, before }, () => put(scope, tier, name, text));
         await writeIndex(scope);
         return before === undefined ? "new" : "changed";
       });
@@ -196,8 +210,7 @@ export function createMemoryStore({ folders, clock, format, holdsSecret }: Memor
       locked(scope, name, async () => {
         const before = textAt(scope, name);
         if (before === undefined) return false;
-        records(scope).add({ name, before });
-        removePrivateFile(fileOf(scope, before.tier, name));
+        recorded(scope, { name, before }, () => removePrivateFile(fileOf(scope, before.tier, name)));
         await writeIndex(scope);
         return true;
       }),
@@ -236,9 +249,14 @@ function namesIn(folder: string, problems: string[]): { tier: MemoryTier; name: 
   });
 }
 
+/** Changes when the file does. */
 function stampOf(file: string): string {
-  const info = lstatSync(file, { throwIfNoEntry: false });
-  return info === undefined ? "gone" : `${info.ino} ${info.size} ${info.mtimeMs} ${info.ctimeMs}`;
+  try {
+    const { ino, size, mtimeMs, ctimeMs } = lstatSync(file);
+    return `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
+  } catch (error) {
+    return messageOf(error); // reading it says the same
+  }
 }
 
 function readOne(file: string, read: (text: string) => Pick<KeptFile, "memory" | "problem">): Omit<KeptFile, "stamp"> {

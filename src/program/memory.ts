@@ -13,7 +13,13 @@ import type { HarnessOptions } from "./options.ts";
 type Options = Pick<HarnessOptions, "env" | "clock" | "ownMemories">;
 
 export function memoryStores(options: Options, redaction: Promise<Redaction>): SessionDependencies["memoryOf"] {
-  return (root) => memoryStore(options, root, async () => holdsSecret(await redaction));
+  /** By folder, so that a further session there need not read the files again. */
+  const known = new Map<string, MemoryStore>();
+  return (root) => {
+    const store = known.get(root) ?? memoryStore(options, root, async () => holdsSecret(await redaction));
+    known.set(root, store);
+    return store;
+  };
 }
 
 function holdsSecret(redaction: Pick<Redaction, "output">): (text: string) => boolean {

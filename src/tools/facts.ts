@@ -34,7 +34,7 @@ export interface PathArgument {
 
 export interface ToolFacts extends Pick<Tool, "name" | "label" | "class" | "relays" | "fresh" | "subject"> {
   readonly kind: ToolKind;
-  /** All of them, in the order of the tool's parameters. Absent: the tool names no files. */
+  /** All of them, in the order of the tool's parameters. Absent: the tool names no files. Empty: it touches none of the workspace. */
   readonly paths?: readonly PathArgument[];
 }
 

@@ -28,8 +28,8 @@ export const memoryFacts = {
     fresh: true,
     subject: (args) => textArgument(args, "query"),
   },
-  write: { name: "memory.write", label: "Remember", class: "mutating", kind: "memory", subject: memoryName },
-  forget: { name: "memory.forget", label: "Forget", class: "mutating", kind: "memory", subject: memoryName },
+  write: { name: "memory.write", label: "Remember", class: "mutating", kind: "memory", paths: [], subject: memoryName },
+  forget: { name: "memory.forget", label: "Forget", class: "mutating", kind: "memory", paths: [], subject: memoryName },
 } as const satisfies Readonly<Record<string, ToolFacts>>;
 
 /** `project/deploy-days`: what a rule names. */
