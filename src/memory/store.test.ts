@@ -165,7 +165,7 @@ test("writers at the same time lose nothing of each other", async () => {
   const { store, open, user } = createRig();
   const stores = [store, open(), open()];
   const names = Array.from({ length: 12 }, (_, at) => `m${at}`);
-  await Promise.all(names.map((name, at) => stores[at % 3]?.write({ ...draft, name }, byPerson)));
+  await Promise.all(names.map(async (name, at) => stores[at % 3]?.write({ ...draft, name }, byPerson)));
   expect((await open().load()).memories.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
   expect(readdirSync(join(user, ".changes"))).toHaveLength(12);
   expect(readFileSync(join(user, "MEMORY.md"), "utf8").match(/^- /gm)).toHaveLength(12);
