@@ -73,4 +73,4 @@ export { tighterBudgets } from "./tiers.ts";
 export { toolVisible } from "./tools-policy.ts";
 export { type LoadedConfig, parseUserConfig } from "./user-config.ts";
 export { REQUEST_VERIFIER_NAME, verifierOf, verifierTool } from "./verifier.ts";
-export { loadSkillReader, loadWordParsers } from "./word-parsers.ts";
+export { loadMemoryFormat, loadSkillReader, loadWordParsers, type MemoryFormat } from "./word-parsers.ts";

@@ -1,4 +1,5 @@
 /** Optional files of a project as values: what a file of each kind holds. Plain data that goes through JSON unchanged. */
+import type { Memory } from "#base";
 import type { OptionalKind } from "./file-kinds.ts";
 import type { HooksContent } from "./hook-files.ts";
 import type { McpServersContent } from "./mcp-json.ts";
@@ -11,6 +12,7 @@ export interface OptionalContents {
   readonly command: CommandContent;
   readonly aliases: AliasesContent;
   readonly profile: ProfileContent;
+  readonly memory: Memory;
   readonly hooks: HooksContent;
   readonly hookScript: Readonly<Record<never, never>>;
 }

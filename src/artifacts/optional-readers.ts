@@ -5,6 +5,7 @@ import { BYTES_PER_TOKEN, MAX_CONTEXT_FILE_TOKENS } from "./context-sources.ts";
 import type { OptionalKind } from "./file-kinds.ts";
 import { readHooksFile } from "./hook-files.ts";
 import { readMcpJson } from "./mcp-json.ts";
+import { readRepositoryMemory } from "./memory-table.ts";
 import type { InstructionsContent, OptionalContents } from "./optional-file.ts";
 import { readProjectProfile } from "./project-profile.ts";
 import { type Reader, warning } from "./schema.ts";
@@ -24,6 +25,7 @@ export const optionalReaders: {
   command: readProjectCommand,
   aliases: readProjectAliases,
   profile: readProjectProfile,
+  memory: readRepositoryMemory,
   hooks: readHooksFile,
   hookScript: () => ({}),
 };

@@ -97,6 +97,15 @@ export interface LogSettings {
   readonly maxMb?: number;
 }
 
+export interface MemorySettings {
+  /** Memories join turns. */
+  readonly enabled: boolean;
+  /** The agent may write memories. */
+  readonly write: boolean;
+  /** Of the memories that join one turn. Absent: the default of their choice. */
+  readonly maxTokens?: number;
+}
+
 export interface DaemonSettings {
   /** With nobody attached and nothing to do for this long, a daemon in the background ends. */
   readonly idleMinutes: number;
@@ -193,6 +202,7 @@ export interface Settings {
   readonly hooks: readonly ShellHook[];
   /** Shell hooks of a project run once they were acked. Of the user's own file and flags alone. */
   readonly allowProjectHooks: boolean;
+  readonly memory: MemorySettings;
   readonly redaction: {
     /** What else is a secret: RE2 syntax. */
     readonly patterns: readonly { readonly kind: string; readonly pattern: string }[];
@@ -250,6 +260,7 @@ export const defaultSettings: Settings = {
   plugins: {},
   hooks: [],
   allowProjectHooks: false,
+  memory: { enabled: true, write: false },
   redaction: { patterns: [], disabledKinds: [] },
   budgets: {},
   contextSources: DEFAULT_CONTEXT_SOURCES,

@@ -3,6 +3,7 @@
  * interfaces; `system.ts` implements them for real, tests hand in fakes. Tools get the three effect ports (files,
  * processes, web) already bound to one workspace and one call.
  */
+import type { MemoryPort } from "./memory-port.ts";
 import type { ModelPort } from "./model-port.ts";
 import type { ServerPort } from "./server-port.ts";
 
@@ -177,6 +178,7 @@ export interface EffectPorts {
   readonly processes: ProcessPort;
   readonly web: WebPort;
   readonly servers: ServerPort;
+  readonly memory: MemoryPort;
   /** Absent outside a call of a session. */
   readonly model?: ModelPort;
 }

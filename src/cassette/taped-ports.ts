@@ -41,6 +41,8 @@ export function tapedPorts({ tape, session, root, ports, changes, allowed }: Tap
     processes: tapedProcesses(tape, session, ports.processes, changes),
     web: tapedWeb(tape, session, ports.web, allowed),
     servers: tapedServers(tape, session, ports.servers),
+    // What is behind it is taped where it is read.
+    memory: ports.memory,
   };
 }
 

@@ -8,6 +8,7 @@ import {
   type CallId,
   type ContextBlock,
   type Event,
+  type EventOf,
   type EventPayload,
   EXPIRED_CONTENT,
   type InputBlock,
@@ -78,6 +79,12 @@ export function createConversation(): Conversation {
     const { turn, step } = event.kind === "JobEnded" ? event.payload : {};
     if (turn !== undefined && step !== undefined) stepOf(event, turn, step);
     addPart({ firstId: event.id, input: [{ type: "text", text }] });
+  }
+
+  function addContext({ id, payload }: EventOf<"ContextAdded">): void {
+    // Part of the prompt is not part of the conversation.
+    if (payload.in_prompt === true) return;
+    addPart({ firstId: id, input: payload.content.map((one) => fromOutside(one, payload)) });
   }
 
   function clear(step: Step): void {
@@ -161,7 +168,7 @@ export function createConversation(): Conversation {
           addPart({ firstId: event.id, input: event.payload.content });
           break;
         case "ContextAdded":
-          addPart({ firstId: event.id, input: event.payload.content.map((one) => fromOutside(one, event.payload)) });
+          addContext(event);
           break;
         case "Reprompted":
           addPart({ firstId: event.id, input: [{ type: "text", text: event.payload.text }] });

@@ -7,7 +7,7 @@ import { type CallId, type ClientId, reasonText, type SessionId, storeFailure, t
 import type { EventBus } from "./bus.ts";
 import type { Attributes } from "./hook.ts";
 import type { Tool } from "./tool.ts";
-import { type CallResult, refusal, type ToolCall, type ToolHandler } from "./tool-chain.ts";
+import { type CallResult, refusal, type ToolCall, type ToolHandler, type UnaskedCall } from "./tool-chain.ts";
 
 /** Calls of one response that run at the same time. */
 const MAX_PARALLEL_CALLS = 8;
@@ -49,6 +49,7 @@ export interface DispatchInput {
   readonly parent?: ToolCall;
   /** The person who makes these calls, when it is not the agent. */
   readonly allowedBy?: ClientId;
+  readonly unasked?: UnaskedCall;
 }
 
 /** Says why a tool must not be called, or nothing when it is not known at all. */
@@ -300,6 +301,7 @@ async function resultOf(
     step,
     depth,
     ...(parent === undefined ? {} : { parent: parent.id }),
+    ...defined({ unasked: input.unasked ?? parent?.unasked }),
     nesting: parent === undefined ? 0 : parent.nesting + 1,
     originator,
     ...defined({ allowedBy }),

@@ -114,8 +114,10 @@ export {
   type Ticket,
   type ToolCall,
   type ToolMiddleware,
+  type UnaskedCall,
 } from "./tool-chain.ts";
 export { type CallTrace, traceProvider } from "./traced-provider.ts";
 export type { TurnSummary } from "./turn.ts";
+export type { JoinedTurn, JoinTurn } from "./turn-context.ts";
 export type { CancelCause } from "./turn-ending.ts";
 export { publishContext } from "./turn-hooks.ts";

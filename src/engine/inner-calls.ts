@@ -1,5 +1,5 @@
 /** Calls that the model did not make itself: of tools and hooks inside a call, of a person, and of a check of what the agent claims. */
-import type { Clock } from "#base";
+import { type Clock, defined } from "#base";
 import type { IdMint, SessionId } from "#protocol";
 import { type DispatchParts, dispatchNested, type HiddenTools } from "./dispatch.ts";
 import type { NestedCall } from "./run-tool.ts";
@@ -27,7 +27,7 @@ export function createInnerCalls(parts: {
 }): InnerCalls {
   const { session, clock, ids, depth, hidden, tools, dispatch } = parts;
   return {
-    async nested(parent, name, args, { timeoutMs, signal: given }) {
+    async nested(parent, name, args, { timeoutMs, signal: given, unasked }) {
       const limit = new AbortController();
       const over = new AbortController();
       if (timeoutMs !== undefined) {
@@ -39,7 +39,12 @@ export function createInnerCalls(parts: {
       const signal = limits.length === 0 ? parent.signal : AbortSignal.any([parent.signal, ...limits]);
       const call = { id: ids.call(), name, args };
       try {
-        return await dispatchNested(dispatch(), { tools: tools(), hidden, signal }, parent, call);
+        return await dispatchNested(
+          dispatch(),
+          { tools: tools(), hidden, signal, ...defined({ unasked }) },
+          parent,
+          call,
+        );
       } finally {
         over.abort();
       }

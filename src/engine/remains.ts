@@ -57,17 +57,9 @@ export function createRemains(): Remains {
           // What is folded from here may be all that is read: the turns before are in its total.
           if (event.payload.tree_total !== undefined) delegated = differenceOf(event.payload.tree_total, spent);
           return;
-        case "CostIncremented": {
-          const { usage, cost_usd = 0 } = event.payload;
-          const tokens = tokensOf(usage);
-          spent = {
-            ...spent,
-            cost_usd: spent.cost_usd + cost_usd,
-            tokens: spent.tokens + tokens,
-            steps: spent.steps + 1,
-          };
+        case "CostIncremented":
+          spent = withCost(spent, event.payload);
           break;
-        }
         case "DelegationStarted":
           delegations.set(event.payload.session, event.payload);
           break;
@@ -127,4 +119,9 @@ export function createRemains(): Remains {
 
 function usedBy({ tree_total, usage, cost_usd = 0, steps, tool_calls }: EventPayload<"DelegationEnded">): Spent {
   return tree_total ?? { cost_usd, tokens: tokensOf(usage), steps, calls: tool_calls };
+}
+
+function withCost(spent: Spent, { usage, cost_usd = 0 }: EventPayload<"CostIncremented">): Spent {
+  const { cost_usd: before, tokens, steps } = spent;
+  return { ...spent, cost_usd: before + cost_usd, tokens: tokens + tokensOf(usage), steps: steps + 1 };
 }

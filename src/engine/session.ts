@@ -37,6 +37,7 @@ import type { SessionStore } from "./store.ts";
 import type { Tool, ToolSource } from "./tool.ts";
 import type { ToolMiddleware } from "./tool-chain.ts";
 import { runTurn, type TurnInput } from "./turn.ts";
+import { createTurnJoin, type JoinTurn } from "./turn-context.ts";
 import type { CancelCause } from "./turn-ending.ts";
 import type { ModelUse } from "./turn-tally.ts";
 
@@ -64,6 +65,8 @@ export interface SessionParts {
   readonly depth?: number;
   /** Asked around turns and when the agent wants to stop. */
   readonly hooks?: HookDispatcher;
+  /** Adds what joins a turn besides its input. */
+  readonly joinTurn?: JoinTurn;
   /** Before anything of a turn is told to anybody. */
   readonly beforeTurn?: () => Promise<void>;
   /** Before a turn asks its hooks, and before each further step: what was written since takes effect. */
@@ -188,6 +191,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
   const runOwnCommand = createOwnCommands({ session: id, bus, ids, ofPerson: inner.ofPerson });
   const expandMentions =
     depth === 0 ? createMentions({ session: id, bus, ids, nested, isFile: parts.isFile ?? noFile }) : undefined;
+  const joinTurn = parts.joinTurn && createTurnJoin({ session: id, ids, nested, conversation, join: parts.joinTurn });
   const { ask = nobodyThere, background } = parts;
   const toolHandler = compose(parts.toolChain, createRunTool({ nested, ask, background }));
   const queued = (): readonly number[] => inputs.waiting().map((waiting) => waiting.id);
@@ -267,6 +271,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
           ...defined({
             hooks: parts.hooks,
             expandMentions,
+            joinTurn,
             beforeTurn: parts.beforeTurn,
             beforeStep: parts.beforeStep,
             checkStop,

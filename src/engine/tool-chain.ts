@@ -15,6 +15,11 @@ import type {
 import type { Attributes, HookPermission } from "./hook.ts";
 import type { Tool } from "./tool.ts";
 
+/**
+ * Nobody is asked about the call: what would need an answer is refused. `by-rule`: what no rule of a person allows is refused as well.
+ */
+export type UnaskedCall = "quiet" | "by-rule";
+
 export interface ToolCall {
   readonly id: CallId;
   readonly session: SessionId;
@@ -35,6 +40,7 @@ export interface ToolCall {
   readonly args: Readonly<Record<string, unknown>>;
   /** They are not those that the call was announced with: a hook has changed them. */
   readonly isRewritten?: boolean;
+  readonly unasked?: UnaskedCall;
   /** What hooks said about the permission question. */
   readonly hookSays?: HookPermission;
   /** Aborts on cancel; middleware may narrow it (timeouts). */
@@ -79,8 +85,8 @@ export interface Ticket {
 }
 
 export interface EffectNote {
-  readonly port: "process" | "write" | "move" | "remove" | "connect" | "server" | "model";
-  /** A path, a program, a host, a tool of a server, the server that the model answers. */
+  readonly port: "process" | "write" | "move" | "remove" | "connect" | "server" | "model" | "memory";
+  /** A path, a program, a host, a tool of a server, the server that the model answers, a memory. */
   readonly target: string;
 }
 

@@ -22,7 +22,7 @@ import { carriedOn } from "./carried-on.ts";
 import type { Conversation } from "./conversation.ts";
 import { dispatchCalls, type HiddenTools, type RequestedCall, type ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
-import type { ExpandMentions } from "./mentions.ts";
+import type { ExpandMentions, MentioningInput } from "./mentions.ts";
 import type { RunOwnCommand } from "./own-command.ts";
 import type { ModelEvent, ModelOutcome } from "./provider.ts";
 import type { Redaction } from "./redaction.ts";
@@ -53,6 +53,8 @@ export interface TurnParts {
   /** Adds the files, resources and prompts that the input names; absent for delegates, whose input no person wrote. */
   readonly expandMentions?: ExpandMentions;
   readonly runOwnCommand: RunOwnCommand;
+  /** Adds what joins the turn besides its input. */
+  readonly joinTurn?: (input: MentioningInput) => Promise<void>;
   readonly beforeTurn?: () => Promise<void>;
   readonly beforeStep?: (signal: AbortSignal, turn: TurnId) => Promise<void>;
   readonly checkStop?: (claim: Claim) => Promise<StopVerdict>;
@@ -216,10 +218,12 @@ async function begin(parts: TurnParts, input: TurnInput, tally: Tally, onBegun: 
   if (command !== undefined) return parts.runOwnCommand({ ...input, command });
   if (refused !== undefined) return refused;
   const { originator, signal } = input;
-  const missing = await parts.expandMentions?.({ turn, step: 1, originator, content, signal });
+  const joined = { turn, step: 1, originator, content, signal };
+  const missing = await parts.expandMentions?.(joined);
   for (const use of parts.takeUsed?.() ?? []) addUse(tally, use);
   if (missing !== undefined) return missing;
   await publishContext(parts.bus, context, turn);
+  await parts.joinTurn?.(joined);
   return runSteps(parts, input, tally);
 }
 

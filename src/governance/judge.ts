@@ -134,6 +134,9 @@ export function createJudge(options: JudgeOptions): Judge {
         tool.class === "mutating" ? await steeringChange(tool.name, call.args, disk, options.namedByGit) : undefined;
       return steering === undefined ? verdict : needsPerson(verdict, steeringQuestion(steering));
     }
+    if (kindOf(tool.name) === "memory" && options.labels.held().includes("untrusted")) {
+      return needsPerson(written, memoryQuestion(options.labels.origin("untrusted")));
+    }
     if (isCommand(tool.name)) {
       const about = await fileRules(call, disk, all);
       if (about !== undefined) return about.effect === "deny" ? about : strictest(written, about);
@@ -304,6 +307,7 @@ function namesLabels(rules: readonly Rule[]): boolean {
 export const LABEL_STAGE = "labels";
 export const LABEL_GUARD = "labels of the session";
 const STEERING = "steering files";
+const UNTRUSTED_MEMORY = "untrusted memory";
 export const SECRET = "secret files";
 
 function deniedByPlanMode(tool: JudgedCall["tool"]): Extract<Verdict, { effect: "deny" }> {
@@ -362,6 +366,15 @@ function steeringQuestion({ paths, why }: SteeringChange): PersonOnly & Pick<Jud
     why: `${why}, and every change to a steering file needs a person's approval (${STEERING_RULE})`,
     remedy: "Rules and automatic approval cannot allow it: run where a person can answer, or change the file yourself.",
     steering: paths,
+  };
+}
+
+function memoryQuestion(origin: string): PersonOnly & Pick<Judgement, "by" | "why"> {
+  return {
+    by: UNTRUSTED_MEMORY,
+    why: `this session contains untrusted content (${origin}), and what a memory says from then on needs a person's approval`,
+    remedy:
+      "Rules and automatic approval cannot allow it: run where a person can answer, or write the memory yourself with: harness memory add.",
   };
 }
 

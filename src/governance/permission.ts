@@ -22,6 +22,7 @@ import { suggestArgvGlob } from "./quiet-preset.ts";
 import { lookAtOperands, lookAtRefused } from "./record-lookups.ts";
 import { createRepeats, endOfLoop, withRepeats } from "./repeats.ts";
 import { parseRule, type Rule } from "./rules.ts";
+import { withoutQuestion } from "./unasked.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** Session rules a person can add; beyond it only single answers are possible. */
@@ -173,6 +174,13 @@ export function createPermission(options: PermissionOptions): Permission {
     return added;
   }
 
+  /** What makes the call pass next time. */
+  function remedyFor(call: ToolCall, verdict: Verdict): string {
+    const { judged } = verdict;
+    if (verdict.effect === "ask" && verdict.personOnly !== undefined) return verdict.personOnly.remedy;
+    return howToAllow(call.tool.name, ruleToOffer(call, judged), judged, options.howToAddRule);
+  }
+
   async function confinementOf(
     judged: Judgement,
   ): Promise<Pick<EventPayload<"PermissionRequested">, "confinement" | "confinement_text">> {
@@ -269,12 +277,13 @@ export function createPermission(options: PermissionOptions): Permission {
       const judgement = await judge.judge(call, disk);
       // Labels never come off, so the same number is the same labels.
       const isSettled = options.labels.held().length === before.labels.length;
-      const loop = isAsking(call) ? undefined : repeats.seen(call);
+      const loop = isAsking(call) || call.unasked !== undefined ? undefined : repeats.seen(call);
       if (judgement.effect === "deny") await lookAtRefused(call, disk);
       const judgedOn = whatItRestedOn(call, disk, before, { repeated: loop !== undefined, isSettled });
       const isAlone = (): boolean => options.autoApprove || !options.approver.canAnswer(call.turn);
       const looped = loop?.again === true && isAlone() ? endOfLoop(judgement, loop) : withRepeats(judgement, loop?.why);
-      const verdict = ownCommand(call, looped, before);
+      const unasked = withoutQuestion(call, looped, () => remedyFor(call, looped));
+      const verdict = ownCommand(call, unasked, before);
       if (verdict.effect !== "allow") return { ...(await settle(call, verdict, next)), judgedOn };
       const result = await next({ ...call, judged: verdict.judged });
       if (result.memoized !== true) return { ...result, judgedOn };

@@ -43,6 +43,8 @@ export function quietDecision(call: QuietCall, root: string): QuietDecision {
       return { quiet: true, why: "it only asks you a question" };
     case "skill":
       return { quiet: true, why: "it only shows a skill that you allowed" };
+    case "recall":
+      return { quiet: true, why: "it only reads memories" };
     case "command":
       return quietExec(call, root);
     case "delegation":
@@ -55,6 +57,7 @@ export function quietDecision(call: QuietCall, root: string): QuietDecision {
       return { quiet: true, why: "it only reports on background commands or ends them" };
     case "change":
     case "fetch":
+    case "memory":
     case "other":
       return loud(`${call.tool} is not in the quiet preset`);
   }

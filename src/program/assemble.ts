@@ -19,6 +19,7 @@ import { logFiles, openStore, ownFolders } from "#stores";
 import { createBuiltinTools } from "#tools";
 import { createScratchFolders, createSystemRandom } from "#world";
 import { builtInRuns } from "./built-in-runs.ts";
+import { memoryStores } from "./memory.ts";
 import { modelChooser, sharedChoices } from "./models.ts";
 import type { Harness, HarnessOptions, Health } from "./options.ts";
 import { registerPlugins } from "./plugins.ts";
@@ -106,6 +107,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     rulesVersion,
     partsFor,
     profiles,
+    memoryOf: memoryStores(options, redaction),
     undo: tape.isOn ? undefined : prepareUndo(options, [...logFiles(options.store), ...ownPaths]),
     workspace: tape.asRecorded(options.workspace),
     scratch: options.scratch === undefined ? undefined : createScratchFolders(options.scratch),

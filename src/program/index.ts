@@ -72,6 +72,7 @@ export {
   ownPin,
   type ServerFlags,
 } from "./mcp-servers.ts";
+export { openMemories } from "./memory.ts";
 export {
   closeProgram,
   loadSettings,
@@ -100,6 +101,7 @@ export {
   type ConditionCheck,
   type ConditionResult,
   conditionCheck,
+  expressionTexts,
   locateProject,
   lookAtProject,
   mayHaveProject,

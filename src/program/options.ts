@@ -72,6 +72,8 @@ export interface HarnessOptions {
   readonly checkToken?: CheckToken;
   /** Slash commands that the user has written. Default: none. */
   readonly userWords?: Pick<UserWords, "commands" | "aliases">;
+  /** False: memories of the user and of the workspace are not read. Default: true. */
+  readonly ownMemories?: boolean;
   /** Redacts whole sessions that leave the program as text. Absent: there is no `/sessions:export`. */
   readonly outward?: () => Promise<OutwardRedactor>;
   /** The profiles that sessions can have. Default: the one in the settings, for all of them. */

@@ -120,6 +120,10 @@ const table = {
     textArguments("session", "format"),
   ),
   "sessions:diff": byEngine("list the files that a session has changed (default: this one)", textArguments("session")),
+  memory: byEngine(
+    "show which memories joined the last turn and why; with words, find memories",
+    textArguments("text"),
+  ),
   mcp: byEngine("list the MCP servers of this session, with state, tools and last error"),
 } satisfies Readonly<Record<string, BuiltIn>>;
 

@@ -100,6 +100,8 @@ export const reasons = {
     1,
     "The snapshot of this session could not be read or written: <detail>. Nothing is lost, but opening the session takes longer.",
   ),
+  MemoryUnusable: row(500, -32603, 1, "A memory was left out: <detail>"),
+  ContextSourceFailed: row(500, -32603, 1, "The context source <name> (<source>) gives nothing: <detail>"),
   EvidenceBroken: row(409, -32603, 1, "<detail>"),
   HeadMismatch: row(409, -32603, 3, "<detail>"),
   CallNotFound: row(404, -32004, 2, "No request is waiting for call <call_id>; it may have been answered already."),

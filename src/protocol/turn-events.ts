@@ -61,17 +61,26 @@ export const turnEvents = {
   ),
   ContextAdded: wire({
     turn: turn.optional().describe("Absent outside a turn: the next turn reads it."),
-    origin: z.enum(["hook", "file", "command", "resource", "prompt", "session"]),
+    origin: z.enum(["hook", "file", "command", "resource", "prompt", "session", "memory", "source"]),
     what: z
       .string()
       .describe(
-        "The hook with its source, the path, the command, server:uri of a resource, a prompt as it is typed, or the other session.",
+        "The hook with its source, the path, the command, server:uri of a resource, a prompt as it is typed, the other session, the memory, or the context source.",
       ),
     content: z.array(inputBlock),
+    why: z.string().optional().describe("For a memory or a context source: why it was chosen."),
+    in_prompt: z
+      .literal(true)
+      .optional()
+      .describe("Part of the system prompt from now on, in place of what had the same origin and name."),
     by: idSchema(ClientId).optional().describe("The client that named it."),
-    labels: labels.optional().describe("For a session: the labels that it held. This session holds them from now on."),
+    labels: labels
+      .optional()
+      .describe(
+        "The labels that the other session held, or that the memory carries. This session holds them from now on.",
+      ),
   }).describe(
-    "Content from outside joined the conversation: the context of a hook, a file or a resource that an input mentions, a prompt of an MCP server, the output of a person's own command, or a summary of another session. The model reads it as untrusted data.",
+    "Content from outside joined the conversation: the context of a hook, a file or a resource that an input mentions, a prompt of an MCP server, the output of a person's own command, a summary of another session, a memory, or a context source of the project. The model reads it as untrusted data.",
   ),
   TextDelta: wire({ turn, step, block, text: z.string() }).describe("The model wrote text."),
   ThinkingDelta: wire({

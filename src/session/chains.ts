@@ -1,6 +1,6 @@
 /** What every request and every call of a tool passes on its way, both lists outermost first. */
 import type { Project } from "#artifacts";
-import { createHistory, createIdentity, createUntrusted, promptBlocks } from "#context";
+import { createHistory, createIdentity, createUntrusted, type PromptBlock, promptBlocks, withJoined } from "#context";
 import { createToolRetries } from "#delegation";
 import {
   type EventBus,
@@ -40,12 +40,14 @@ export interface ChainParts {
   readonly hooks: HookDispatcher | undefined;
   readonly limits: SkillLimits;
   readonly jobs: Pick<BackgroundJobs, "mayWrite"> | undefined;
+  /** What stands in the prompt besides the blocks of the project. */
+  readonly joined: () => readonly PromptBlock[];
 }
 
 /** Behind the last one the request is redacted and reaches the provider. */
 export function requestChain(
   parts: SessionEngineParts,
-  { budgets, hooks, limits }: Pick<ChainParts, "budgets" | "hooks" | "limits">,
+  { budgets, hooks, limits, joined }: Pick<ChainParts, "budgets" | "hooks" | "limits" | "joined">,
 ): RequestMiddleware[] {
   const { dependencies, birth, world, place, depth, standing } = parts;
   const { workspace, runtime } = place;
@@ -54,9 +56,10 @@ export function requestChain(
   return [
     budgets.request,
     ...dependencies.extensions.requestChain,
-    createIdentity(
-      () => (birth && (delegatePrompt(birth.spec, project()) ?? plain)) ?? runtime?.live.prompt() ?? plain,
-    ),
+    createIdentity(() => {
+      if (birth !== undefined) return delegatePrompt(birth.spec, project()) ?? plain;
+      return withJoined(runtime?.live.prompt() ?? plain, joined());
+    }),
     limits.request,
     createHistory({ maxTurns: () => (birth?.spec.context ?? project()?.config.context)?.maxHistory }),
     createUntrusted(),
@@ -102,6 +105,11 @@ export function toolChain(
     createGate({
       ...{ ports, clock, policyVersion: version, judgeEffect, isJudgedWhole, askModel },
       onNetwork: networkRecord(bus),
+      onRecall({ id }, memories) {
+        for (const { name, labels: carried } of memories) {
+          for (const label of carried) labels.add(label, `the memory ${name}`, id);
+        }
+      },
     }),
   ];
 }

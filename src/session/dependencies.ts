@@ -1,6 +1,6 @@
 /** What the program hands to each of its sessions, and what a session finds in its folder. */
 import type { PermissionRule, ProfileInForce, ProfileScope, Project, ProjectLoader, Settings } from "#artifacts";
-import type { Clock, EffectPorts, FilePort } from "#base";
+import type { Clock, EffectPorts, FilePort, MemoryStore } from "#base";
 import type { Control, RestoreCommand } from "#control";
 import type {
   BuiltInRuns,
@@ -51,6 +51,8 @@ export interface SessionDependencies {
   readonly rules: readonly Rule[];
   readonly rulesVersion: string;
   readonly undo: Undo | undefined;
+  /** The memories of the user and of one workspace, by its real path. */
+  readonly memoryOf: (root: string) => MemoryStore;
   /** For a session that names no other. */
   readonly workspace: string;
   /** For a session that names none where `workspace` cannot be one. */

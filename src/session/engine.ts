@@ -1,7 +1,7 @@
 /** The engine of one session, put together around its core: its chains, its budgets, and how it delegates. */
 import { rootTools, skillsOf, tighterBudgets } from "#artifacts";
 import { defined, EffectError, type FilePort } from "#base";
-import type { BasePrompt } from "#context";
+import { type BasePrompt, lastTurns, type PromptBlock } from "#context";
 import {
   type Approver,
   type AskPerson,
@@ -11,6 +11,7 @@ import {
   type EventBus,
   type HiddenTools,
   type HookDispatcher,
+  type JoinTurn,
   type Lasting,
   type Provider,
   type Reopened,
@@ -40,6 +41,7 @@ import { createProfileNotice } from "./profile-notice.ts";
 import type { AskNow } from "./project.ts";
 import { askingOf, askPerson } from "./questions.ts";
 import type { SessionServers } from "./servers.ts";
+import { createSessionSources, type SessionSourcesOptions } from "./sources.ts";
 import { type AgentTree, type Birth, hiddenFrom, policiesOf } from "./tree.ts";
 import { createUnknownKeysNotice } from "./unknown-keys-notice.ts";
 import type { SessionWorld } from "./world.ts";
@@ -83,6 +85,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
   const hidden = runtime && hiddenFrom(runtime, policiesOf(birth));
   const budgets = budgetsOf(parts);
   const permission = permissionOf(parts);
+  const joining = joiningOf(parts);
   const limits = skillLimitsOf(parts);
   world.sandbox.recordTo(bus);
   world.servers.recordTo(bus);
@@ -90,7 +93,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
   const ask = askPerson({ bus, approver, asking: askingOf(birth), givenAnswers: earlier?.answers });
   const work = sessionWork(parts, () => engine.lasting);
   const { askModel, ...model } = modelOf(parts, budgets);
-  const chained = { permission, budgets, hooks, limits, askModel, jobs: work.jobs };
+  const chained = { permission, budgets, hooks, limits, askModel, jobs: work.jobs, joined: joining.blocks };
   const engine = createSession(core, {
     ids,
     store,
@@ -111,6 +114,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     ...defined({
       hooks,
       hidden,
+      joinTurn: joining.join,
       beforeStep: stepBeginning(parts, own?.refresh ?? runtime?.refresh),
       checkStop: birth?.spec.checkStop,
       beforeEnd: runtime === undefined && Object.keys(settings.budgets).length === 0 ? undefined : publishTotals,
@@ -187,6 +191,27 @@ function modelOf({ core, dependencies, world }: SessionEngineParts, { request: b
   return { provider, takeUsed, askModel: ask };
 }
 
+/** What its world does is recorded. What joins the turns of a root: stable blocks first, then what fits the input. */
+function joiningOf({ core: { bus }, birth, world, place: { memory, runtime } }: SessionEngineParts): {
+  readonly join?: JoinTurn;
+  readonly blocks: () => readonly PromptBlock[];
+} {
+  world.sandbox.recordTo(bus);
+  world.servers.recordTo(bus);
+  if (birth !== undefined) return { blocks: () => [] };
+  memory.recordTo(bus);
+  const visible: SessionSourcesOptions["visible"] = (history) =>
+    lastTurns(history, runtime?.live.current().config.context.maxHistory);
+  const sources = runtime && createSessionSources({ bus, sources: runtime.live.sources, visible });
+  return {
+    async join(turn) {
+      await sources?.join(turn);
+      await memory.join(turn);
+    },
+    blocks: () => [...(sources?.blocks() ?? []), ...memory.blocks()],
+  };
+}
+
 /** Servers whose tools are known are connected behind the first request: to load what that takes holds up everything else. */
 function beforeServers(provider: Provider, { begin }: Pick<SessionServers, "begin">): Provider {
   return {
@@ -248,13 +273,13 @@ function pluginHooks(parts: SessionEngineParts): HookDispatcher | undefined {
 function readiness(
   bus: EventBus,
   { secretsTold, settings, profiles, tape }: SessionDependencies,
-  { world: { servers }, birth }: SessionEngineParts,
+  { world: { servers }, place: { memory }, birth }: SessionEngineParts,
 ): () => Promise<void> {
   const unknownKeys = createUnknownKeysNotice(bus, secretsTold);
   // A delegate has the profile of its root, which tells. In a replay the file can be another one.
   const watched = birth === undefined && !tape.isOn ? profiles : undefined;
   const profileNotice = createProfileNotice(bus, settings.profile, watched);
-  return async () => void (await Promise.all([unknownKeys(), profileNotice(), servers.ready()]));
+  return async () => void (await Promise.all([unknownKeys(), profileNotice(), servers.ready(), memory.ready()]));
 }
 
 /** The servers belong to the root, and so do the resources that its tree has read. */

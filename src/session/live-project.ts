@@ -6,6 +6,7 @@
 import {
   type AwaitingFile,
   contextTexts,
+  type DeclaredSource,
   inHookOrder,
   instructionTexts,
   type LoadedProject,
@@ -62,11 +63,22 @@ export interface LiveProject {
   /** Names everything that is in force. */
   version(): string;
   prompt(): readonly PromptBlock[];
+  /** `context.sources`, in their order. */
+  sources(): readonly LiveSource[];
   /** A call works on this file of the workspace: context files of its folders, and skills for it, count from the next step on. */
   touch(path: string): void;
   readonly skillTriggers: SkillTriggers;
   /** Looks at the files again; told on the bus when something changed. A change that waits for an ack is asked about here. */
   refresh(bus: Pick<EventBus, "publish">, signal: AbortSignal, ask?: AskInline): Promise<void>;
+}
+
+/** A context source with its scripts compiled. */
+export interface LiveSource {
+  readonly source: DeclaredSource;
+  /** What `when` gives for the current values. */
+  applies(): ConditionResult;
+  /** Of a Starlark source: its text now. Throws. */
+  text?(): string;
 }
 
 /** All that follows from one version of the files. */
@@ -76,6 +88,7 @@ interface InForce {
   readonly hooks: ReadonlyMap<string, readonly Hook[]>;
   readonly rules: readonly Rule[];
   readonly conditions: ReadonlyMap<string, Condition>;
+  readonly sources: readonly LiveSource[];
 }
 
 export function createLiveProject(options: LiveProjectOptions): LiveProject {
@@ -118,6 +131,7 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
         workspace,
         platform,
       }),
+    sources: () => inForce.sources,
     touch(path) {
       loader.touch(path);
       skillTriggers.touch(path);
@@ -231,6 +245,26 @@ function build(project: Project, { scripts, values }: Pick<LiveProjectOptions, "
     hooks,
     rules: project.config.permissions.map(({ effect, rule, source }) => parseRule(rule, effect, source)),
     conditions,
+    sources: (project.config.context.sources ?? []).map((source) => liveSource(source, { scripts, values })),
+  };
+}
+
+function liveSource(
+  source: DeclaredSource,
+  { scripts, values }: Pick<LiveProjectOptions, "scripts" | "values">,
+): LiveSource {
+  const condition = source.when === undefined ? undefined : scripts.condition(source.when);
+  const text = source.origin.kind === "starlark" ? scripts.text(source.origin.script) : undefined;
+  return {
+    source,
+    applies() {
+      try {
+        return { holds: condition === undefined || condition(values()) };
+      } catch (error) {
+        return { error: messageOf(error) };
+      }
+    },
+    ...(text === undefined ? {} : { text: () => text(values()) }),
   };
 }
 

@@ -1,35 +1,34 @@
 /** Opens one session: finds it and its folder, gives it ports, a log and a place in its tree, then its engine. */
 import { isAbsolute } from "node:path";
-import { loadFieldParser } from "#artifacts";
+import { loadFieldParser, optionalFiles } from "#artifacts";
 import { defined } from "#base";
-import { basePrompt } from "#context";
+import { basePrompt, lastTurns } from "#context";
 import type { ImportedTurns, LiveSession } from "#control";
-import { createDelegationTree, endInterrupted } from "#delegation";
+import { createDelegationTree } from "#delegation";
 import {
   type Approver,
   createRunContext,
   createSessionCore,
-  publishContext,
   type Reopened,
   type RunContext,
   refuseDelegate,
   reopenSession,
   type SessionCore,
-  type SessionLog,
   type SessionMeta,
   sumOf,
   type Tool,
 } from "#engine";
 import { createSessionLabels, createToolRates, deniedPrograms, newTreeUse, type SessionLabels } from "#governance";
-import { type CommandOf, type EventPayload, ReasonError, type SessionId } from "#protocol";
+import { type CommandOf, ReasonError, type SessionId } from "#protocol";
 import { foldersApart } from "#stores";
 import { refusedWorkspace } from "#world";
 import { liveSession, ruleCommands } from "./commands.ts";
-import { otherProfile, publishImport } from "./continued-session.ts";
+import { otherProfile } from "./continued-session.ts";
 import { type OpenedProject, type SessionDependencies, withSettings } from "./dependencies.ts";
-import { createSessionEngine, type SessionEngine } from "./engine.ts";
+import { createSessionEngine } from "./engine.ts";
 import { createInputCompletion } from "./input-completion.ts";
-import { reportLostJobs } from "./lost-jobs.ts";
+import { lifeOf, type TakenLog } from "./life.ts";
+import { createSessionMemory, type SessionMemory } from "./memory.ts";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project.ts";
 import type { SessionServers } from "./servers.ts";
 import { type HookedSession, openShellHooks, type ShellHooks } from "./shell-hooks.ts";
@@ -61,10 +60,20 @@ export async function openSession(
     return deniedPrograms(rules.filter((rule) => (rule.labels ?? []).every((label) => held.includes(label))));
   };
   const shared = { running: birth?.place.processes, servers: birth?.place.servers, agent: birth?.spec.agent };
-  const parts = { id, folder, dependencies: found.dependencies, project, deniedPrograms: denied };
+  const memory =
+    birth?.place.memory ??
+    createSessionMemory({
+      session: id,
+      settings: settings.memory,
+      store: program.tape.session(id).memory(program.memoryOf(folder)),
+      repository: () => optionalFiles(project() ?? { optional: [] }, "memory").map(({ content }) => content),
+      labels: () => labels?.held() ?? [],
+      visible: (history) => lastTurns(history, project()?.config.context.maxHistory),
+    });
+  const parts = { id, folder, dependencies: found.dependencies, project, deniedPrograms: denied, memory: memory.port };
   const world = await openWorld({ ...parts, ...shared });
   // A delegate has those of its root.
-  const dependencies = birth === undefined ? withServers(found.dependencies, world.servers) : found.dependencies;
+  const dependencies = birth === undefined ? withTools(found.dependencies, world.servers, memory) : found.dependencies;
   const taken = await takeLog(found, command, birth, onTaken);
   if (birth === undefined) dependencies.programServers.open.add(world.servers);
   try {
@@ -102,7 +111,7 @@ export async function openSession(
     const core = createSessionCore({ id, clock, log, redaction, model, ...defined({ schedule: tape.schedule }) });
     const shared = { found: { ...found, dependencies }, profile };
     const place =
-      birth?.place ?? rootPlace({ ...shared, world, earlier, imported, context, runtime, core, shellHooks });
+      birth?.place ?? rootPlace({ ...shared, world, memory, earlier, imported, context, runtime, core, shellHooks });
     session = { core, mode: place.mode };
     labels = place.labels;
     const made = createSessionEngine({
@@ -123,8 +132,8 @@ export async function openSession(
       isService: dependencies.isService,
     });
     const slash = sessionSlash({
-      ...{ dependencies, servers, rules: ruled.rules, runtime: place.runtime, work },
-      ...{ model: () => engine.model, tools: place.allTools },
+      ...place,
+      ...{ dependencies, rules: ruled.rules, work, model: () => engine.model, tools: place.allTools },
     });
     const completion = createInputCompletion({ slash, servers, redaction: core.redaction });
     return {
@@ -190,14 +199,6 @@ function refusal({ env, ownPaths }: SessionDependencies, folder: string): string
   return refusedWorkspace(folder, { env, own: ownPaths, apart: foldersApart(env) });
 }
 
-interface TakenLog {
-  readonly log: SessionLog;
-  /** Where an earlier run left the session. */
-  readonly earlier: Reopened | undefined;
-  readonly model: string;
-  readonly profile: string;
-}
-
 /** The lease of its log, which is made for a new session and read for one that was there before. */
 async function takeLog(
   { id, previous, workspace, dependencies }: FoundSession,
@@ -232,6 +233,7 @@ function rootPlace({
   found: { id, workspace, dependencies },
   profile,
   world: { ports, processes, servers },
+  memory,
   earlier,
   imported,
   context,
@@ -242,6 +244,7 @@ function rootPlace({
   readonly found: FoundSession;
   readonly profile: string;
   readonly world: SessionWorld;
+  readonly memory: SessionMemory;
   readonly earlier: Reopened | undefined;
   readonly imported: ImportedTurns | undefined;
   readonly context: RunContext;
@@ -263,6 +266,7 @@ function rootPlace({
     processes,
     shellHooks,
     servers,
+    memory,
     budget: newTreeUse(earlier && sumOf(earlier.remains.spent, earlier.remains.delegated)),
     tree: createDelegationTree(),
     sessionRules: [],
@@ -280,109 +284,21 @@ function rootPlace({
   };
 }
 
-function withServers(dependencies: SessionDependencies, servers: SessionServers): SessionDependencies {
-  return { ...dependencies, toolSources: [...dependencies.toolSources, { name: "mcp", tools: servers.tools }] };
+function withTools(
+  dependencies: SessionDependencies,
+  servers: SessionServers,
+  memory: SessionMemory,
+): SessionDependencies {
+  const own = [
+    { name: "memory", tools: memory.tools },
+    { name: "mcp", tools: servers.tools },
+  ];
+  return { ...dependencies, toolSources: [...dependencies.toolSources, ...own] };
 }
 
 /** Those that come from no project. */
 function toolsOf({ toolSources }: SessionDependencies): readonly Tool[] {
   return toolSources.flatMap((source) => source.tools());
-}
-
-/** How it begins and ends, and what it takes back. */
-function lifeOf({
-  depth,
-  dependencies,
-  birth,
-  imported,
-  world: { ports, sandbox, servers },
-  place,
-  session: { engine, hooks, jobs, close },
-  log,
-  earlier,
-  model,
-}: Omit<TakenLog, "profile"> & {
-  readonly depth: number;
-  readonly dependencies: SessionDependencies;
-  readonly birth: Birth | undefined;
-  readonly imported: ImportedTurns | undefined;
-  readonly world: SessionWorld;
-  readonly place: AgentTree;
-  readonly session: SessionEngine;
-}): Pick<LiveSession, "begin" | "finish" | "restore" | "release"> {
-  const { root } = ports.files;
-  const { workspace, profile, runtime, context, mode } = place;
-  return {
-    async begin() {
-      const linked = root === workspace ? {} : { root };
-      await engine.bus.publish("SessionStarted", {
-        working_dir: workspace,
-        ...linked,
-        profile,
-        model,
-        ...bornAs(birth),
-      });
-      // A delegate is part of the session at its root, which has been through this.
-      if (birth !== undefined) {
-        mode.delegates.add(engine.bus);
-        if (mode.plan) await engine.bus.publish("PlanModeChanged", { active: true });
-        return;
-      }
-      await runtime?.refresh(new AbortController().signal);
-      await tellHooks("session.start");
-      if (imported !== undefined) await publishImport(engine.bus, mode, imported);
-      if (Object.keys(context.values()).length > 0) await context.set(engine.bus, {});
-      if (earlier !== undefined) {
-        await endInterrupted(earlier.remains.openDelegations, engine.bus, dependencies.store);
-        await reportLostJobs(earlier.remains.lasting.jobs, engine.bus);
-      }
-      await engine.begin();
-    },
-    async finish() {
-      if (birth !== undefined) return;
-      await jobs?.stopAll("the session ended");
-      await tellHooks("session.end");
-      await runtime?.close();
-    },
-    async restore(command, by) {
-      const { undo } = dependencies;
-      if (undo === undefined) {
-        throw new ReasonError("NotAllowed", { detail: "Undo is off here, so Harness keeps no earlier versions." });
-      }
-      return undo.restore(engine.bus, root, command, by);
-    },
-    async release() {
-      // Also where its end could not be recorded: nothing of it goes on.
-      await jobs?.stopAll("the session ended");
-      mode.delegates.delete(engine.bus);
-      await engine.settled();
-      close();
-      // Those of its root are not a delegate's to end.
-      if (birth === undefined) dependencies.programServers.open.delete(servers);
-      await servers.close();
-      await sandbox.close();
-      // The folder of another session stays: that one may be at work in it.
-      if (birth === undefined && dependencies.scratch?.of(engine.id) === workspace)
-        dependencies.scratch.close(workspace);
-      await log.release();
-    },
-  };
-
-  /** Informs: what hooks answer to these changes nothing, but they may add context. */
-  async function tellHooks(event: "session.start" | "session.end"): Promise<void> {
-    if (hooks === undefined || hooks.idle(event)) return;
-    const { signal } = new AbortController();
-    const verdict = await hooks.dispatch(event, null, { session: engine.id, depth, nesting: 0, signal });
-    if (!verdict.blocked) await publishContext(engine.bus, verdict.context ?? []);
-  }
-}
-
-function bornAs(
-  birth: Birth | undefined,
-): Pick<EventPayload<"SessionStarted">, "parent" | "call_id" | "agent" | "depth"> {
-  if (birth === undefined) return {};
-  const { spec, parent } = birth;
-  return { parent, call_id: spec.callId, agent: spec.agent, depth: spec.depth };
 }
 
 /** Loaded with the first session that has a project: a folder without one pays nothing for it. */

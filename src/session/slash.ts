@@ -1,6 +1,6 @@
 /** The slash commands of one session: those of the program, then one source for each kind of thing that a session can have. */
 import { optionalFiles } from "#artifacts";
-import { visibleLine } from "#base";
+import { type Memory, visibleLine } from "#base";
 import type { LiveSession } from "#control";
 import {
   aliasSource,
@@ -14,6 +14,7 @@ import {
 import { agentCommands } from "./agent-commands.ts";
 import type { SessionDependencies } from "./dependencies.ts";
 import { projectCommands } from "./markdown-commands.ts";
+import type { SessionMemory } from "./memory.ts";
 import { profileCommands, profileText } from "./profile-commands.ts";
 import type { ProjectRuntime } from "./project.ts";
 import { serverCommands } from "./server-commands.ts";
@@ -29,6 +30,7 @@ export interface SessionSlashParts {
   readonly rules: LiveSession["rules"];
   readonly runtime: ProjectRuntime | undefined;
   readonly work: BuiltInRuns;
+  readonly memory: Pick<SessionMemory, "considered" | "port">;
 }
 
 /** Throws ConfigInvalid when two sources claim the same namespace. */
@@ -40,6 +42,7 @@ export function sessionSlash({
   model,
   tools,
   work,
+  memory,
 }: SessionSlashParts): SlashRegistry {
   const { slash, settings, profiles } = dependencies;
   const project = () => runtime?.live.current();
@@ -61,6 +64,7 @@ export function sessionSlash({
     ...slash.builtIns,
     ...mcp.builtIns,
     ...work,
+    memory: memoryRun(memory),
     rules: listRules,
     permissions: listRules,
     profile: () => ({
@@ -78,6 +82,25 @@ export function sessionSlash({
 function projectAliases(runtime: ProjectRuntime | undefined): readonly (readonly [string, string])[] {
   const files = runtime === undefined ? [] : optionalFiles(runtime.live.current(), "aliases");
   return files.flatMap(({ content }) => Object.entries(content.targets));
+}
+
+const FOUND = 10;
+
+function memoryRun({ considered, port }: SessionSlashParts["memory"]): SlashEntry["run"] {
+  return async ({ text }) => {
+    if (text !== undefined) {
+      const found = await port.search(text, FOUND);
+      return { text: found.map((memory) => `  ${memoryLine(memory)}`).join("\n") || "No memory matches." };
+    }
+    const lines = considered().map(({ memory, isChosen, why, tokens }) => {
+      return `  ${isChosen ? "+" : "-"} ${memoryLine(memory)} (${isChosen ? `${tokens} tokens, ` : ""}${visibleLine(why)})`;
+    });
+    return { text: lines.join("\n") || "No memory came close in the last turn. To find one: /memory WORDS" };
+  };
+}
+
+function memoryLine({ scope, name, description }: Memory): string {
+  return visibleLine(`${scope}/${name}: ${description}`);
 }
 
 function rulesText(rules: ReturnType<LiveSession["rules"]>): string {

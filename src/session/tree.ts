@@ -11,6 +11,7 @@ import type { HiddenTools, Hook, RunContext, Tool, ToolMiddleware } from "#engin
 import type { Rule, SessionLabels, SkillLimit, TreeUse } from "#governance";
 import type { CallId, SessionId, TurnId } from "#protocol";
 import type { SessionMode } from "./agreements.ts";
+import type { SessionMemory } from "./memory.ts";
 import type { ProjectRuntime } from "./project.ts";
 import type { SessionServers } from "./servers.ts";
 import type { ShellHooks } from "./shell-hooks.ts";
@@ -28,6 +29,8 @@ export interface AgentTree {
   readonly shellHooks: ShellHooks;
   /** The MCP servers that all of them call. */
   readonly servers: SessionServers;
+  /** The memories that all of them can call for. */
+  readonly memory: SessionMemory;
   readonly budget: TreeUse;
   readonly tree: DelegationTree;
   /** Rules that answers have added, to whichever agent. */

@@ -22,7 +22,10 @@ const expiries: { readonly [Kind in EventKind]?: Expiry } = {
   TurnStarted: { keep: ["turn", "model", "queued"], replace: { content: block } },
   InputQueued: { keep: ["by", "allowed_by"], replace: { content: block } },
   TurnSteered: { keep: ["turn", "step", "by"], replace: { content: block } },
-  ContextAdded: { keep: ["turn", "origin", "by", "labels"], replace: { what: EXPIRED_CONTENT, content: block } },
+  ContextAdded: {
+    keep: ["turn", "origin", "by", "in_prompt", "labels"],
+    replace: { what: EXPIRED_CONTENT, content: block },
+  },
   TextDelta: { keep: ["turn", "step", "block"], replace: { text: EXPIRED_CONTENT } },
   ThinkingDelta: { keep: ["turn", "step", "block", "provider"], replace: { text: EXPIRED_CONTENT } },
   ToolCallStarted: { keep: ["turn", "step", "block", "call_id", "name", "label", "class"], replace: { args } },

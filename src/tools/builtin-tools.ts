@@ -10,6 +10,7 @@ import { fetchTool } from "./fetch.ts";
 import { globTool } from "./glob.ts";
 import { jobFacts } from "./job-facts.ts";
 import { listTool } from "./list.ts";
+import { memoryFacts } from "./memory.ts";
 import { moveTool } from "./move.ts";
 import { planFacts } from "./plan.ts";
 import { readTool } from "./read.ts";
@@ -62,6 +63,7 @@ export const toolFacts: readonly ToolFacts[] = [
   ...builtinTools,
   ...sessionTools,
   skillFacts,
+  ...Object.values(memoryFacts),
   ...Object.values(delegationFacts),
 ];
 

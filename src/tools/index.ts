@@ -13,6 +13,7 @@ export type { PathArgument, ToolFacts, ToolKind } from "./facts.ts";
 export { imageType } from "./file-kind.ts";
 export { createJobTools, jobLines } from "./job-tools.ts";
 export { createMemoization } from "./memoization.ts";
+export { forgetMemory, searchMemories, writeMemory } from "./memory.ts";
 export { createPlanTool } from "./plan.ts";
 export { createSkillTool } from "./skill.ts";
 export { createTodosTool } from "./todos.ts";
