@@ -1,8 +1,8 @@
 /**
  * A labelled set for the choice of memories: 100 memories as agents and people write them, with two inputs each to which the memory
  * is the answer. The first input of a pair leans on the words of the memory; the second says it as somebody would who does not know
- * how it was written down. Written by hand by the authors of the matcher, before it was first measured; only the first half was
- * looked at while the matcher was made, so the second half is reported apart.
+ * how it was written down. Written by hand by the authors of the matcher, before it was first measured. While they tuned it, they inspected
+ * misses of the first half only, but watched the score of both, so the second half is reported apart and favours the matcher as well.
  */
 import type { Memory, MemoryType } from "#base";
 
@@ -68,7 +68,7 @@ const rows: readonly Row[] = [
   ["storybook", "reference", "storybook ui components widgets", "Components are documented in Storybook at ui.acme.test", "Add a story for each state.", "add a story for the button component", "where can I see what our widgets look like?"],
   ["error-budget", "project", "slo error-budget outages reliability release", "The SLO is 99.9 percent; when the error budget is used up, features stop", "Tracked in Grafana.", "how much error budget is left?", "are we allowed to release features after all those outages?"],
   ["cron-timezone", "project", "cron jobs schedule timezone daylight-saving", "Cron jobs run in Europe/Berlin, not UTC", "Defined in jobs/schedule.ts.", "add a cron job that runs every morning", "the report comes an hour late since summer time began"],
-  // From here on: not looked at while the matcher was made.
+  // From here on: the second half.
   ["python-uv", "project", "python uv virtualenv scripts dependencies", "Python scripts use uv, with inline dependencies", "uv run script.py; no requirements.txt.", "run the python script", "set up a virtualenv for the tools folder"],
   ["image-cdn", "project", "images cdn pictures resize photos", "Images are served by imgix and resized with query parameters", "Never commit files larger than 200 kB.", "resize the product images on the cdn", "the pictures in the shop are far too heavy"],
   ["mob-thursday", "user", "pairing calendar thursday jonas", "Pairs with Jonas on Thursday afternoons", "Screen sharing with Tuple.", "when do I pair with jonas?", "am I free on thursday at three?"],
@@ -131,15 +131,14 @@ export interface LabelledQuery {
   /** The name of the memory that answers it. */
   readonly wanted: string;
   readonly how: "near" | "far";
-  /** Not looked at while the matcher was made. */
-  readonly isUnseen: boolean;
+  readonly isSecondHalf: boolean;
 }
 
 export const labelledQueries: readonly LabelledQuery[] = rows.flatMap(([wanted, , , , , near, far], at) => {
-  const isUnseen = at >= rows.length / 2;
+  const isSecondHalf = at >= rows.length / 2;
   return [
-    { text: near, wanted, how: "near", isUnseen },
-    { text: far, wanted, how: "far", isUnseen },
+    { text: near, wanted, how: "near", isSecondHalf },
+    { text: far, wanted, how: "far", isSecondHalf },
   ] as const;
 });
 

@@ -82,9 +82,7 @@ function finding(): void {
   const whole = recall(labelledQueries);
   say(`recall at ${BEST} of ${labelledQueries.length} labelled inputs: ${whole.toFixed(3)} (${MIN_RECALL} required)`);
   say(`  in words of the memory ${of(({ how }) => how === "near")}, in other words ${of(({ how }) => how === "far")}`);
-  say(
-    `  looked at while it was made ${of(({ isUnseen }) => !isUnseen)}, not looked at ${of(({ isUnseen }) => isUnseen)}`,
-  );
+  say(`  first half ${of(({ isSecondHalf }) => !isSecondHalf)}, second half ${of(({ isSecondHalf }) => isSecondHalf)}`);
   if (!(whole >= MIN_RECALL)) process.exitCode = 1;
 }
 
