@@ -210,13 +210,14 @@ export function describeStore(name: string, open: (signer?: Signer) => Promise<A
       withStore(async (store) => {
         await store.create(newSession(1));
         await store.update(sessionId(1), { title: "hello" });
-        await store.update(sessionId(1), { state: "ended", model: "scripted:y" });
+        await store.update(sessionId(1), { state: "ended", profile: "strict", model: "scripted:y" });
         expect(await store.get(sessionId(1))).toEqual({
           ...newSession(1),
           pinned: false,
           updatedAt: NOW,
           title: "hello",
           state: "ended",
+          profile: "strict",
           model: "scripted:y",
           lastEventId: 0,
         });

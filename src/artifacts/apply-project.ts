@@ -11,6 +11,9 @@ export function applyProject(settings: Settings, { config }: Project): Settings 
   const unique = named.filter((one, index) => named.findIndex(({ model }) => model === one.model) === index);
   return {
     ...settings,
+    ...(unique[0] === undefined
+      ? {}
+      : { origins: { ...settings.origins, default_model: `${unique[0].place.file}:${unique[0].place.line}` } }),
     models: unique.length === 0 ? settings.models : unique.map((one) => toSettings(one, settings.models)),
     maxSteps: Math.min(config.maxSteps ?? settings.maxSteps, config.maxStepsCap ?? Number.POSITIVE_INFINITY),
   };

@@ -3,7 +3,7 @@
 import { isAbsolute, posix } from "node:path";
 import { defined } from "#base";
 import type { ContextConfig, SourceLocation } from "./project.ts";
-import { defineTable, error, type FieldType, integer, list, nested, text, words } from "./schema.ts";
+import { defineTable, error, type FieldType, integer, list, nested, type TableValues, text, words } from "./schema.ts";
 
 /** Defaults of a project that has a `harness.md` or `harness.yaml`. */
 export const DEFAULT_MAX_HISTORY = 50;
@@ -36,7 +36,7 @@ export const pathInside: FieldType<WrittenPath> = {
 };
 
 export const contextTable = defineTable({
-  title: "Context",
+  title: "Context of an agent",
   about:
     "Which parts of the conversation and which files the model sees. An agent inherits the fields that it does not set from its parent.",
   fields: {
@@ -69,7 +69,9 @@ export interface WrittenContext {
   readonly systemPromptPlace: SourceLocation;
 }
 
-export const contextType = nested(contextTable, ({ values, at }): WrittenContext => {
+export const contextType = nested(contextTable, writtenContext);
+
+export function writtenContext({ values, at }: TableValues<typeof contextTable.fields>): WrittenContext {
   const files = values.files ?? [];
   const { max_history: maxHistory, max_tokens: maxTokens, system_prompt: systemPrompt } = values;
   return {
@@ -81,4 +83,4 @@ export const contextType = nested(contextTable, ({ values, at }): WrittenContext
     files,
     systemPromptPlace: at("system_prompt"),
   };
-});
+}

@@ -30,6 +30,7 @@ export {
 } from "./optional-file.ts";
 export { notEnabledFiles } from "./optional-look.ts";
 export { type OwnSkills, type SkillOrigin, withOwnSkills } from "./own-skill.ts";
+export { isProfileName } from "./profile-name.ts";
 export { loadProfileParser } from "./profile-parser.ts";
 export type { Profile } from "./profile-table.ts";
 export type * from "./project.ts";
@@ -52,6 +53,7 @@ export {
   type PermissionRule,
   type PluginPin,
   type ProfileInForce,
+  type ProfileScope,
   type RetentionSettings,
   type Settings,
   type TimeoutSettings,
@@ -71,4 +73,4 @@ export { tighterBudgets } from "./tiers.ts";
 export { toolVisible } from "./tools-policy.ts";
 export { type LoadedConfig, parseUserConfig } from "./user-config.ts";
 export { REQUEST_VERIFIER_NAME, verifierOf, verifierTool } from "./verifier.ts";
-export { loadSkillReader, loadWordParsers } from "./word-parsers.ts";
+export { loadMemoryFormat, loadSkillReader, loadWordParsers, type MemoryFormat } from "./word-parsers.ts";

@@ -1,14 +1,30 @@
-/** A profile: which model, context files, servers, tools and rules one kind of work uses. Reads no files. */
+/** A profile: which model, context files, servers, tools, skills and rules one kind of work uses. Reads no files. */
+import { hash } from "node:crypto";
 import { defined } from "#base";
 import { mcpServersType } from "./mcp-table.ts";
-import { choice, defineTable, flag, integer, list, textThat, type ValuesOf } from "./schema.ts";
-import type { ModelSettings, ProfileInForce, Settings, ToolPack } from "./settings.ts";
+import { isProfileName } from "./profile-name.ts";
+import { choice, defineTable, flag, integer, list, nested, positive, textThat, type ValuesOf } from "./schema.ts";
+import type { ProfileInForce } from "./settings.ts";
 import { readTomlFile } from "./toml-file.ts";
-import { contextSourcesType, permissionsType } from "./user-table.ts";
+import { contextSourcesType, permissionsTable, permissionsType, rulesOfTable, type UserRules } from "./user-table.ts";
 
 const MAX_HEADER_CHARS = 16_384;
-export const PROFILE_NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 const MODEL = /^[a-z0-9_-]+:\S+$/i;
+const MAX_PACKS = 32;
+
+const fileStem = textThat("name of small letters, digits, `-` and `_`, at most 32", isProfileName);
+
+const retentionTable = defineTable({
+  title: "Retention",
+  about: "How long the log keeps the content of sessions with this profile. The other limits are in `config.toml`.",
+  fields: {
+    content_days: {
+      type: positive,
+      default: "as in `config.toml`",
+      meaning: "Days after which Harness deletes the content of events. The record of what happened and when stays.",
+    },
+  },
+});
 
 export const profileTable = defineTable({
   title: "Keys",
@@ -20,10 +36,9 @@ export const profileTable = defineTable({
       meaning: "The version of this format. Harness refuses a file with a version that it does not know.",
     },
     name: {
-      type: textThat("name of small letters, digits, `-` and `_`, at most 32", (name) => PROFILE_NAME.test(name)),
+      type: fileStem,
       default: "the name of the file",
-      meaning:
-        "What sessions and `/profile` call the profile. In the folder of your profiles it must match the file name.",
+      meaning: "What sessions and `/profile` call the profile. In a folder of profiles it must match the file name.",
     },
     default_model: {
       type: textThat("model as `provider:name`", (model) => MODEL.test(model)),
@@ -56,9 +71,25 @@ export const profileTable = defineTable({
       meaning:
         "Which built-in tools the model gets. `fs`: all tools that start with `fs.`. `shell`: `exec`, which also runs git. `web`: `web.fetch`. `ask_user` and the tools of MCP servers, plugins and projects stay.",
     },
+    skill_packs: {
+      type: list(fileStem, { max: MAX_PACKS }),
+      default: '`["builtin"]`',
+      meaning:
+        "Which packs of skills the model sees. `builtin`: the skills that ship with Harness. Any other name is a folder of skills in `skill-packs` of your configuration folder. Your own skills and those of the project stay.",
+    },
+    permission_presets: {
+      type: list(fileStem, { max: MAX_PACKS }),
+      default: "`[]`",
+      meaning:
+        "Sets of permission rules by name, each a file with the keys of [Permissions](#permissions): `no-edits` and `ask-first` are built in, yours are `presets/NAME.toml` of your configuration folder. They are added to `permissions`.",
+    },
     permissions: {
       type: permissionsType,
       meaning: "Permission rules, in addition to those of `config.toml`. The strictest matching rule decides.",
+    },
+    retention: {
+      type: nested(retentionTable, ({ values }) => ({ ...defined({ contentDays: values.content_days }) })),
+      meaning: "How long the log keeps content.",
     },
     allow_project_hooks: {
       type: flag,
@@ -71,39 +102,30 @@ export const profileTable = defineTable({
 export interface Profile {
   readonly inForce: ProfileInForce;
   readonly values: ValuesOf<typeof profileTable.fields>;
+  /** What the presets say that it names; whoever reads their files adds them. */
+  readonly presets: readonly UserRules[];
   readonly warnings: readonly string[];
 }
 
 /** `text` is the content of `file`. Throws ConfigInvalid with every problem. `stem` names a profile that has no `name`. */
-export function parseProfile(file: string, text: string, { stem, source }: { stem: string; source: string }): Profile {
+export function parseProfile(
+  file: string,
+  text: string,
+  { stem, source, scope }: { readonly stem: string } & Pick<ProfileInForce, "source" | "scope">,
+): Profile {
   const { values, warnings } = readTomlFile(file, text, profileTable);
   const { schema_version: _, name = stem, ...said } = values;
   const sets = Object.entries(said).flatMap(([key, value]) => (value === undefined ? [] : [key]));
-  return { inForce: { name, source, sets }, values, warnings };
+  const version = scope === "built-in" ? undefined : hash("sha256", text, "hex");
+  const inForce = { name, scope, source, sets, ...defined({ version, contentDays: values.retention?.contentDays }) };
+  return { inForce, values, presets: [], warnings };
 }
 
-/** The profile wins, and rules add up. */
-export function applyProfile(settings: Settings, { values, inForce }: Profile): Settings {
-  const { default_model: model, permissions, mcp_servers: servers = [] } = values;
-  const isReplaced = (name: string): boolean => servers.some((server) => server.name === name);
-  const header = values.prompt_header?.trim();
-  return {
-    ...settings,
-    profile: inForce,
-    models: model === undefined ? settings.models : [modelNamed(model, settings.models)],
-    permissions: [...settings.permissions, ...(permissions?.permissions ?? [])],
-    labelRules: [...settings.labelRules, ...(permissions?.labelRules ?? [])],
-    strictPermissions: permissions?.strict ?? settings.strictPermissions,
-    mcpServers: [...settings.mcpServers.filter(({ name }) => !isReplaced(name)), ...servers],
-    contextSources: values.context_sources ?? settings.contextSources,
-    allowProjectHooks: values.allow_project_hooks ?? settings.allowProjectHooks,
-    ...defined({
-      promptHeader: header === undefined ? undefined : { text: header, source: inForce.source },
-      toolPacks: values.tool_packs satisfies readonly ToolPack[] | undefined,
-    }),
-  };
-}
-
-function modelNamed(model: string, known: readonly ModelSettings[]): ModelSettings {
-  return known.find((one) => one.model === model) ?? { model };
+/** `text` is the content of `file`: the keys of [Permissions] at the top level. Throws ConfigInvalid. */
+export function parsePreset(
+  file: string,
+  text: string,
+): { readonly rules: UserRules; readonly warnings: readonly string[] } {
+  const { values, warnings } = readTomlFile(file, text, permissionsTable);
+  return { rules: rulesOfTable(values), warnings };
 }

@@ -158,6 +158,24 @@ export interface ModelConfig {
   readonly timeouts?: TimeoutSettings;
 }
 
+/** Where the text of a context source comes from. */
+export type SourceOrigin =
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "command"; readonly command: string }
+  | { readonly kind: "resource"; readonly server: string; readonly uri: string }
+  | { readonly kind: "starlark"; readonly script: ScriptSource };
+
+/** An entry of `context.sources`. */
+export interface DeclaredSource {
+  readonly name: string;
+  readonly place: SourceLocation;
+  readonly origin: SourceOrigin;
+  readonly when?: ScriptSource;
+  readonly refresh: "turn" | "session";
+  readonly maxTokens: number;
+  readonly required: boolean;
+}
+
 export interface ContextConfig {
   /** Turns that are shown to the model. */
   readonly maxHistory?: number;
@@ -166,6 +184,8 @@ export interface ContextConfig {
   readonly systemPrompt?: string;
   /** Files whose text joins the prompt, in order. */
   readonly files: readonly string[];
+  /** Of the project, in their order; an agent has none. */
+  readonly sources?: readonly DeclaredSource[];
 }
 
 export interface DelegationConfig {

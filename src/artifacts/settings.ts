@@ -97,6 +97,15 @@ export interface LogSettings {
   readonly maxMb?: number;
 }
 
+export interface MemorySettings {
+  /** Memories join turns. */
+  readonly enabled: boolean;
+  /** The agent may write memories. */
+  readonly write: boolean;
+  /** Of the memories that join one turn. Absent: the default of their choice. */
+  readonly maxTokens?: number;
+}
+
 export interface DaemonSettings {
   /** With nobody attached and nothing to do for this long, a daemon in the background ends. */
   readonly idleMinutes: number;
@@ -132,15 +141,25 @@ export type ToolPack = "fs" | "shell" | "web";
 
 export interface ProfileInForce {
   readonly name: string;
+  readonly scope: ProfileScope;
   /** Its file, or `built-in`. */
   readonly source: string;
   /** The keys that its file sets. */
   readonly sets: readonly string[];
+  /** SHA-256 of what was read of its file. Absent for a built-in one, whose file nobody edits. */
+  readonly version?: string;
+  /** Instead of `content_days` of config.toml, for the sessions of this profile. */
+  readonly contentDays?: number;
 }
+
+/** `file`: one that was named by its path. */
+export type ProfileScope = "built-in" | "user" | "project" | "file";
 
 export interface Settings {
   /** The last profile that was applied. */
   readonly profile: ProfileInForce;
+  /** By key of a profile, who set its value last: a file, or `built-in`. Absent: nobody has. */
+  readonly origins: Readonly<Record<string, string>>;
   /** The first is the default; the others are its fallbacks and what SetModel may name. Empty: choose by the keys found. */
   readonly models: readonly ModelSettings[];
   readonly permissions: readonly PermissionRule[];
@@ -183,6 +202,7 @@ export interface Settings {
   readonly hooks: readonly ShellHook[];
   /** Shell hooks of a project run once they were acked. Of the user's own file and flags alone. */
   readonly allowProjectHooks: boolean;
+  readonly memory: MemorySettings;
   readonly redaction: {
     /** What else is a secret: RE2 syntax. */
     readonly patterns: readonly { readonly kind: string; readonly pattern: string }[];
@@ -199,6 +219,8 @@ export interface Settings {
   readonly promptHeader?: { readonly text: string; readonly source: string };
   /** Absent: all built-in tools. */
   readonly toolPacks?: readonly ToolPack[];
+  /** Absent: those that ship with the program. */
+  readonly skillPacks?: readonly string[];
 }
 
 /** Steps per turn at the root. */
@@ -213,7 +235,11 @@ export const defaultDaemonSettings: DaemonSettings = {
 
 /** What `profiles/default.toml` says. A test compares them, so that most runs need not read the file. */
 export const defaultSettings: Settings = {
-  profile: { name: "default", source: "built-in", sets: ["context_sources", "allow_project_hooks"] },
+  profile: {
+    ...{ name: "default", scope: "built-in", source: "built-in" },
+    sets: ["context_sources", "allow_project_hooks"],
+  },
+  origins: { context_sources: "built-in", allow_project_hooks: "built-in" },
   models: [],
   mcpServers: [],
   permissions: [],
@@ -234,6 +260,7 @@ export const defaultSettings: Settings = {
   plugins: {},
   hooks: [],
   allowProjectHooks: false,
+  memory: { enabled: true, write: false },
   redaction: { patterns: [], disabledKinds: [] },
   budgets: {},
   contextSources: DEFAULT_CONTEXT_SOURCES,

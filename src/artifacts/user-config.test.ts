@@ -14,6 +14,7 @@ describe("config.toml", () => {
       warnings: [],
       settings: {
         profile: defaultSettings.profile,
+        origins: defaultSettings.origins,
         hooks: [],
         allowProjectHooks: false,
         models: [],
@@ -34,6 +35,7 @@ describe("config.toml", () => {
         keys: {},
         daemon: { idleMinutes: 30, sessionIdleMinutes: 30 },
         plugins: {},
+        memory: { enabled: true, write: false },
         redaction: { patterns: [], disabledKinds: [] },
         budgets: {},
         contextSources: ["AGENTS.md"],
@@ -111,6 +113,10 @@ keychain = true
 [retention]
 content_days = 90
 
+[memory]
+write = true
+max_tokens = 500
+
 [redaction]
 patterns = [{ kind = "badge", pattern = "B-[0-9]{6}" }]
 disabled_kinds = ["iban"]
@@ -150,6 +156,16 @@ cmd = "echo bye"
     expect(warnings).toEqual([]);
     expect(settings).toEqual({
       profile: defaultSettings.profile,
+      origins: {
+        context_sources: "built-in",
+        allow_project_hooks: "config.toml",
+        ...{
+          default_model: "config.toml",
+          mcp_servers: "config.toml",
+          retention: "config.toml",
+          strict: "config.toml",
+        },
+      },
       hooks: [
         {
           event: "Stop",
@@ -201,9 +217,10 @@ cmd = "echo bye"
       log: { level: "warn", components: { engine: "debug", "provider.openai": "trace" }, keepDays: 3, maxMb: 1.5 },
       daemon: { idleMinutes: 5, sessionIdleMinutes: 30 },
       plugins: {
-        guard: { path: "/opt/guard.mjs", sha256: "ab".repeat(32), place: "config.toml:66" },
-        "other-one": { path: "/opt/other.mjs", place: "config.toml:69" },
+        guard: { path: "/opt/guard.mjs", sha256: "ab".repeat(32), place: "config.toml:70" },
+        "other-one": { path: "/opt/other.mjs", place: "config.toml:73" },
       },
+      memory: { enabled: true, write: true, maxTokens: 500 },
       redaction: { patterns: [{ kind: "badge", pattern: "B-[0-9]{6}" }], disabledKinds: ["iban"] },
       budgets: { turn: { maxCostUsd: 0.5, maxCalls: 10 } },
       sandbox: "required",

@@ -1,5 +1,9 @@
 /** Reads the user's `config.toml`. */
+import type { ValuesOf } from "./schema.ts";
 import { defaultSettings, type Settings } from "./settings.ts";
+import type { userTable } from "./user-table.ts";
+
+type UserValues = ValuesOf<typeof userTable.fields>;
 
 export interface LoadedConfig {
   readonly settings: Settings;
@@ -15,5 +19,20 @@ export async function parseUserConfig(file: string, text: string, base = default
     import("./user-table.ts"),
   ]);
   const { values, warnings } = readTomlFile(file, text, userTable);
-  return { settings: toSettings(values, base), warnings };
+  const settings = toSettings(values, base);
+  return { settings: { ...settings, origins: { ...settings.origins, ...originsIn(values, file) } }, warnings };
+}
+
+/** By the names that a profile has for the keys. */
+function originsIn(
+  { model, models, context_sources, mcp_servers, retention, permissions, allow_project_hooks }: UserValues,
+  file: string,
+): Settings["origins"] {
+  const set = {
+    ...{ context_sources, mcp_servers, allow_project_hooks },
+    default_model: model ?? models,
+    retention: retention?.contentDays,
+    strict: permissions?.strict,
+  };
+  return Object.fromEntries(Object.entries(set).flatMap(([key, value]) => (value === undefined ? [] : [[key, file]])));
 }

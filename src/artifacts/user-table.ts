@@ -4,6 +4,7 @@ import { type ContextSource, contextSources, DEFAULT_CONTEXT_SOURCES } from "./c
 import { interfaceType, keysType } from "./interface-table.ts";
 import { budgetsType } from "./limits-table.ts";
 import { mcpServersType } from "./mcp-table.ts";
+import { memorySettings } from "./memory-settings.ts";
 import { MAX_MODELS } from "./model-table.ts";
 import { networkType as network } from "./network-table.ts";
 import { pluginsType } from "./plugin-table.ts";
@@ -48,7 +49,7 @@ const MAX_CONTEXT_SOURCES = 16;
 
 const rules = list(placed(words("permission rule")), { max: MAX_RULES });
 
-const permissionsTable = defineTable({
+export const permissionsTable = defineTable({
   title: "Permissions",
   about:
     "Permission rules: see [permissions.md](permissions.md). Rules from flags such as `--allow` are added to them.",
@@ -82,7 +83,9 @@ export interface UserRules {
   readonly strict?: boolean;
 }
 
-export const permissionsType: FieldType<UserRules> = nested(permissionsTable, ({ values }) => {
+export const permissionsType: FieldType<UserRules> = nested(permissionsTable, ({ values }) => rulesOfTable(values));
+
+export function rulesOfTable(values: ValuesOf<typeof permissionsTable.fields>): UserRules {
   const effects = ["allow", "ask", "deny"] as const;
   const labels = ["private", "untrusted"] as const;
   return {
@@ -94,7 +97,7 @@ export const permissionsType: FieldType<UserRules> = nested(permissionsTable, ({
     ),
     ...defined({ strict: values.strict }),
   };
-});
+}
 
 const toolsTable = defineTable({
   title: "Tools",
@@ -333,6 +336,7 @@ export const userTable = defineTable({
     budgets: { type: budgetsType, default: "none", meaning: "Limits on cost, tokens, steps, calls and time." },
     prices: { type: byName(priceType, "model"), default: "built in", meaning: "What models cost." },
     rate_limits: { type: rateLimitsType, default: "none", meaning: "How often Harness may call models and tools." },
+    memory: { type: memorySettings, meaning: "What the agent remembers of earlier sessions." },
     redaction: { type: redaction, meaning: "Which secrets Harness redacts." },
     retention: { type: retention, meaning: "How long the log keeps content." },
     audit: { type: audit, meaning: "How Harness detects that the log was replaced by an older copy." },
@@ -383,6 +387,7 @@ export function toSettings(values: ValuesOf<typeof userTable.fields>, base: Sett
       plugins: values.plugins,
       redaction: values.redaction,
       budgets: values.budgets,
+      memory: values.memory,
       contextSources: values.context_sources,
       systemPrompt,
     }),

@@ -24,6 +24,26 @@ export { foldedForms } from "./folded-forms.ts";
 export { jsonIn } from "./json-in.ts";
 export { type JunitSuite, type JunitTest, junitXml } from "./junit-xml.ts";
 export { type DiffLine, diffLines, withContext } from "./line-diff.ts";
+export {
+  type Memory,
+  type MemoryContent,
+  type MemoryDraft,
+  type MemoryLabel,
+  type MemoryOrigin,
+  type MemoryPort,
+  type MemoryScope,
+  type MemoryShelf,
+  type MemoryStore,
+  type MemoryTier,
+  type MemoryType,
+  memoryScopes,
+  memoryTiers,
+  memoryTypes,
+  noMemory,
+  type OwnScope,
+  ownScopes,
+} from "./memory-port.ts";
+export { memoryText } from "./memory-text.ts";
 export type { ModelPort, ModelQuestion, ModelQuestionBlock, ModelQuestionMessage, ModelReply } from "./model-port.ts";
 export { nearestName } from "./nearest-name.ts";
 export { once } from "./once.ts";

@@ -180,7 +180,7 @@ export async function verifyAckCommand(ports: CliPorts, flags: VerifyAckFlags): 
 export async function soundSurvey(ports: CliPorts, place: PlaceFlags): Promise<ProjectSurvey> {
   const { root, configFile } = locateProject(ports, place);
   const { profile, framework, allowProjectHooks: projectHooks } = place;
-  const profiled = await withProfile(ports, defined({ projectHooks }), defined({ profile, framework }));
+  const profiled = await withProfile(ports, defined({ dir: root, projectHooks }), defined({ profile, framework }));
   const survey = await surveyProject({
     root: realpathSync.native(root),
     optional: await optionalPlaces(ports, profiled),

@@ -17,6 +17,7 @@ export interface OfferParts {
   /** Absolute. */
   readonly workingDir: string;
   readonly model?: string;
+  readonly profile?: string;
   readonly nowMs: number;
   readonly signal: AbortSignal;
   /** Before a new session is opened. */
@@ -62,9 +63,9 @@ export async function offeredSession(parts: OfferParts): Promise<ClientSession |
   }
 }
 
-export async function newSession({ client, workingDir, model, review }: OfferParts): Promise<ClientSession> {
+export async function newSession({ client, workingDir, model, profile, review }: OfferParts): Promise<ClientSession> {
   await review();
-  return client.open({ workingDir, ...defined({ model }) });
+  return client.open({ workingDir, ...defined({ model, profile }) });
 }
 
 /** The list of all folders, newest first. */
@@ -101,7 +102,8 @@ export async function describe(client: Client, info: SessionInfo, nowMs: number)
 async function howItEnded(client: Client, info: SessionInfo): Promise<string> {
   if (info.state === "ended") return "ended";
   for await (const last of client.session(idOf(info)).log({ after: Math.max(0, info.last_event_id - 1) })) {
-    return last.kind === "SessionEnded" ? `ended (${last.payload.reason})` : "cut off";
+    if (last.kind !== "SessionEnded") return "cut off";
+    return last.payload.reason === "paused" ? "paused" : `ended (${last.payload.reason})`;
   }
   return "cut off";
 }

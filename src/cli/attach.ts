@@ -11,7 +11,7 @@ import {
   ensureDaemon,
   reachDaemon,
 } from "#daemon";
-import { loadConfig, mayHaveProject, tellExpiring } from "#program";
+import { loadConfig, mayHaveProject, tellExpiring, withProfile } from "#program";
 import { ReasonError } from "#protocol";
 import { lastSession, namedSession, newSession, type OfferParts, offeredSession } from "./attach-offer.ts";
 import { type AttachedParts, createResend } from "./attach-resend.ts";
@@ -28,6 +28,8 @@ export interface AttachFlags extends DaemonFlags {
   readonly last?: boolean;
   readonly cwd?: string;
   readonly model?: string;
+  /** By name, for a new session. */
+  readonly profile?: string;
   readonly json?: boolean;
   /** The full interface instead of the line interface. */
   readonly tui?: boolean;
@@ -110,17 +112,17 @@ async function attach({ ports, client, revival, named, flags, left }: Attaching)
       client,
       terminal: (await ports.outward.through(ports, false)).terminal,
       workingDir,
-      review: () => reviewProject(ports, client, workingDir),
+      review: () => reviewProject(ports, client, workingDir, flags.profile),
       nowMs: clock.now(),
       signal: left.signal,
-      ...defined({ model: flags.model }),
+      ...defined({ model: flags.model, profile: flags.profile }),
     };
     session = await chosenSession(parts, named, flags);
     while (session !== undefined) {
       if (flags.json) return await printEvents(ports, session, flags.since, left.signal);
-      const { activity, working_dir, model, last_event_id: last } = await session.info();
+      const { activity, working_dir, profile, model, last_event_id: last } = await session.info();
       // Attaching opens it again.
-      if (activity === undefined) await reviewProject(ports, client, working_dir);
+      if (activity === undefined) await reviewProject(ports, client, working_dir, profile);
       const since = await beginningOfLastTurn(session, last);
       const here = { ports, client, revival, session, left: left.signal };
       session =
@@ -220,6 +222,7 @@ async function attached(
     // The connection may break: what was typed is sent again.
     words: { queue: ({ text = "" }) => queue(text), ...(isLocal(client) && approvingWords(ports, session)) },
     send: (text) => (view.isTurnRunning ? queue(text) : send(text, () => session.send(text))),
+    runCommand: (command) => send(`!${command}`, () => session.submit({ kind: "RunShellCommand", command })),
     left,
   });
   if (over.kind === "other") return over.session;
@@ -232,11 +235,18 @@ async function attached(
  * A daemon has no terminal to ask on, and refuses a project that nobody has agreed to. Whoever is here is asked first: what they ack
  * holds for the daemon of the same user. On another machine the folder is another one.
  */
-async function reviewProject(ports: CliPorts, { address }: Client, dir: string): Promise<void> {
+async function reviewProject(
+  ports: CliPorts,
+  { address }: Client,
+  dir: string,
+  profile: string | undefined,
+): Promise<void> {
   if (!ports.terminal.interactive || !isLocal({ address }) || !mayHaveProject(ports, { dir })) return;
   const { openTrustedProject } = await import("#program/trusted-project");
   const { review, reviewServers } = reviewsAt(ports);
-  const { loaded, servers } = await openTrustedProject(ports, { dir }, { review });
+  // What is wrong with the profile is the daemon's to say; it may have one that has no name here.
+  const place = await withProfile(ports, { dir }, defined({ profile })).catch(() => ({ dir }));
+  const { loaded, servers } = await openTrustedProject(ports, place, { review });
   if (loaded.project === undefined || servers === undefined) return;
   await reviewServers(loaded.project, (await loadConfig(ports, undefined)).settings, servers);
 }

@@ -3,7 +3,7 @@ import { defined } from "#base";
 import type { ClientSession } from "#client";
 import { connectEngine } from "#client/engine";
 import { closeProgram, type OpenedProgram, type OpenOptions, openProgram, type RunFlags } from "#program";
-import { type Command, type InputBlock, ReasonError, type SessionId } from "#protocol";
+import { type Command, type InputBlock, ReasonError, type SessionId, type TurnId } from "#protocol";
 import { createSystemRandom } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import { converse, type Left } from "./conversation.ts";
@@ -15,6 +15,8 @@ export interface CliSessionOptions {
   readonly output: OutputMode;
   /** The session to go on with, which works where it did. */
   readonly resume?: SessionId;
+  /** The profile that a flag names: a session with another one is not resumed with it. */
+  readonly profile?: string;
   /** False: nobody is asked, also on a terminal. */
   readonly interactive?: boolean;
   /** Called on the second Ctrl-C; the first one cancels the turn. Absent where the command sees to that itself. */
@@ -72,7 +74,7 @@ export async function withProgram<Result>(
 async function openSession(
   ports: CliPorts,
   { harness, workspace }: OpenedProgram,
-  { output, resume, ...options }: CliSessionOptions,
+  { output, resume, profile, ...options }: CliSessionOptions,
   flags: Pick<RunFlags, "set" | "config">,
   signal: AbortSignal,
 ): Promise<CliSession & Pick<SessionView, "ended">> {
@@ -83,7 +85,7 @@ async function openSession(
   const created = await client.submit({
     kind: "CreateSession",
     ...(resume === undefined ? { working_dir: workspace } : { resume }),
-    ...defined({ context: flags.set }),
+    ...defined({ context: flags.set, profile }),
   });
   const session = client.session(created.session);
   const view = openSessionView({
@@ -100,16 +102,18 @@ async function openSession(
   await view.reached((await session.info()).last_event_id);
   let isRunning = false;
 
-  async function send(input: string | readonly InputBlock[]): Promise<EndedTurn> {
+  async function turnOf(start: () => Promise<{ readonly turn: TurnId }>): Promise<EndedTurn> {
     await view.idle();
     isRunning = true;
     try {
-      const { turn } = await session.send(input);
+      const { turn } = await start();
       return await view.turn(turn);
     } finally {
       isRunning = false;
     }
   }
+
+  const send = (input: string | readonly InputBlock[]): Promise<EndedTurn> => turnOf(() => session.send(input));
 
   async function replay(commands: readonly Command[]): Promise<EndedTurn | undefined> {
     const replies = commands.map(async (command) => {
@@ -137,7 +141,15 @@ async function openSession(
     },
     ended: view.ended,
     converse: (left) =>
-      converse({ ports, session, view, words: approvingWords(ports, session, flags.config), send, left }),
+      converse({
+        ports,
+        session,
+        view,
+        words: approvingWords(ports, session, flags.config),
+        send,
+        runCommand: (command) => turnOf(() => session.submit({ kind: "RunShellCommand", command })),
+        left,
+      }),
     finishLine: () => view.finishLine(),
   };
 }

@@ -21,6 +21,7 @@ import {
 } from "#program";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
+import { memorySections, sourceSections } from "./context-joins.ts";
 import { tokenCounter } from "./context-tokens.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { formatTable } from "./table.ts";
@@ -36,12 +37,14 @@ export interface ContextFlags extends Pick<RunFlags, "profile" | "framework"> {
   readonly budget?: number;
   readonly set?: ContextValues;
   readonly verbose?: boolean;
+  /** What a turn would begin with. */
+  readonly input?: string;
   readonly json?: boolean;
   /** A file that `--json` has written before. */
   readonly diff?: string;
 }
 
-interface Section {
+export interface Section {
   readonly kind: string;
   readonly name: string;
   readonly source: string;
@@ -116,9 +119,14 @@ async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags
   const preview = await previewProject(ports, { place: flags, project, flags });
   warnOfServers(ports.terminal, preview);
   const tools = toolFacts(project, holds, preview).filter(({ name }) => named === undefined || named.includes(name));
+  const joins = async (): Promise<readonly Omit<Section, "tokens">[]> => [
+    ...(await sourceSections(ports, project, holds, flags)),
+    ...(await memorySections(ports, project, settings, flags.input)),
+  ];
   const sections = [
     ...blocks.map((block) => section(block)),
     ...(agent === undefined ? await notEnabled(ports, project, flags) : []).map((block) => section(block)),
+    ...(agent === undefined ? await joins() : []).map((block) => section(block)),
     ...tools.map(({ name, source, visible, why, description, schema, parameters }) =>
       section({
         kind: "tool",

@@ -1,6 +1,7 @@
 /** Profiles as people use them: `--profile`, `--framework`, files of the user. */
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { hash } from "node:crypto";
+import { readFileSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { defaultSettings, loadProfileParser } from "#artifacts";
 import { createInProcessCli, type InProcessCli } from "../../test/fakes/in-process-cli.ts";
@@ -39,7 +40,7 @@ describe("the built-in profiles", () => {
   test("default says what holds without a profile", async () => {
     const { parseProfile, applyProfile } = await loadProfileParser();
     const text = readFileSync(resolve(import.meta.dirname, "../../profiles/default.toml"), "utf8");
-    const profile = parseProfile("default.toml", text, { stem: "default", source: "built-in" });
+    const profile = parseProfile("default.toml", text, { stem: "default", source: "built-in", scope: "built-in" });
     expect(profile.warnings).toEqual([]);
     expect(applyProfile(defaultSettings, profile)).toEqual(defaultSettings);
   });
@@ -70,7 +71,7 @@ describe("a profile of the user", () => {
     const report = await contextOf(cli, "--profile", "mine");
     expect(report.model).toBe("openai:gpt-4o");
     expect(report.sections.find(({ kind }) => kind === "profile")?.text).toBe("Speak plainly.");
-    expect(namesOf(report, "tool")).toEqual(["web.fetch", "ask_user"]);
+    expect(namesOf(report, "tool")).toEqual(["web.fetch", "ask_user", "plan", "todos"]);
     expect(namesOf(await contextOf(cli), "tool")).toContain("fs.read");
   });
 
@@ -93,21 +94,26 @@ describe("a profile of the user", () => {
     expect(events.find(({ kind }) => kind === "SessionStarted").payload).toMatchObject({ profile: "mine" });
     expect(out).toMatch(/mine\.toml:3/);
     const session: string = events[0].session;
-    // Its rules hold as long as it does.
-    const resumed = await cli.run("run", "--store", "jsonl", "-m", "scripted:./one.yaml", "--resume", session, "hi");
-    expect(resumed).toMatchObject({ code: 2, err: expect.stringContaining(`--profile mine --resume ${session}`) });
-    const again = await cli.run("run", "--profile", "mine", "--store", "jsonl", "--resume", session, "-p", "hi");
-    expect(again).toMatchObject({ code: 0, out: "I am one.\n" });
+    // Its profile holds as long as it does.
+    const resume = (...flags: string[]) =>
+      cli.run("run", "-m", "scripted:./one.yaml", "--store", "jsonl", "--resume", session, ...flags);
+    expect((await resume("write it")).err).toMatch(/mine\.toml:3/);
+    expect(await resume("--profile", "mine", "-p", "hi")).toMatchObject({ code: 0, out: "I am one.\n" });
+    const other = await resume("--framework", "hi");
+    expect(other).toMatchObject({ code: 2, err: expect.stringContaining("has the profile 'mine'") });
+    rmSync(join(cli.workspace, "../.config/harness/profiles/mine.toml"));
+    expect(await resume("hi")).toMatchObject({ code: 2, err: expect.stringContaining("there is no profile 'mine'") });
   });
 
   test("its MCP servers are those of the run, and replace one of the same name", async () => {
     const { parseProfile, applyProfile } = await loadProfileParser();
     const text = '[mcp_servers.notes]\ncommand = "theirs"\n';
-    const profile = parseProfile("p.toml", text, { stem: "p", source: "p.toml" });
+    const profile = parseProfile("p.toml", text, { stem: "p", source: "p.toml", scope: "user" });
     const first = applyProfile(defaultSettings, profile);
     expect(first.mcpServers).toMatchObject([{ name: "notes" }]);
     expect(applyProfile(first, profile).mcpServers).toHaveLength(1);
-    expect(first.profile).toEqual({ name: "p", source: "p.toml", sets: ["mcp_servers"] });
+    const version = hash("sha256", text, "hex");
+    expect(first.profile).toEqual({ name: "p", scope: "user", source: "p.toml", sets: ["mcp_servers"], version });
   });
 
   test("warns of an unknown key with the nearest one", async () => {

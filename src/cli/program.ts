@@ -23,6 +23,7 @@ import {
   sandboxOption,
 } from "./flags.ts";
 import { addMcpCommands } from "./mcp-commands.ts";
+import { addMemoryCommands } from "./memory-commands.ts";
 import { createOutward } from "./outward.ts";
 import { addPolicyCommands } from "./policy-commands.ts";
 import { addProjectCommands } from "./project-commands.ts";
@@ -175,6 +176,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
     .option("--tui", "use the full interface")
     .option("-C, --cwd <dir>", "the folder (default: the current one)")
     .option("-m, --model <provider:name>", "model for a new session")
+    .option("--profile <name>", "profile for a new session")
     .option("--json", "print events as JSON lines and ask no questions")
     .option("--since <event>", "with --json: start after this event; 0 prints all (default: only new events)", eventId)
     .action(async (session: string | undefined, flags) => {
@@ -217,6 +219,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
   addMcpCommands(program, ports, exit);
   addProjectCommands(program, ports, exit);
   addSkillCommands(program, ports, exit);
+  addMemoryCommands(program, ports, exit);
   addEvalCommand(program, ports, exit);
   addDaemonCommands(program, ports, exit);
   addConformanceCommand(program, ports, exit);

@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { defined, messageOf, visibleLine, visibleProse } from "#base";
-import { type LogFlags, type OpenOptions, type RunFlags, readImageFile } from "#program";
+import { type LogFlags, type OpenOptions, profileNamed, type RunFlags, readImageFile } from "#program";
 import { ReasonError, SessionId } from "#protocol";
 import { storeKinds } from "#stores/kinds";
 import { type AnswerSchema, parseAnswerSchema, sendForSchema } from "./answer-schema.ts";
@@ -65,11 +65,12 @@ export async function runCommand(
     ...(terminal.interactive && output === "stream" && !isReplay ? reviewsAt(ports) : {}),
     ...defined({ cassette }),
   };
-  const ended = withProgram(ports, opening, async ({ harness, workspace }, open): Promise<ExitCode> => {
+  const ended = withProgram(ports, opening, async ({ harness, workspace, settings }, open): Promise<ExitCode> => {
     let session = await open({
       output,
       ...(resume === undefined ? {} : { resume: await resumed(ports, resume, { ...flags, workspace }) }),
       ...(isReplay ? { interactive: false } : {}),
+      ...(resume === undefined || profileNamed(flags) === undefined ? {} : { profile: settings.profile.name }),
       exit: () => left.abort(),
     });
     if (text === undefined && isReplay) {

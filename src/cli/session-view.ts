@@ -11,6 +11,7 @@ import {
   type InputBlock,
   type Reason,
   ReasonError,
+  type SessionId,
   type TurnId,
 } from "#protocol";
 import { createAsker } from "./ask.ts";
@@ -41,6 +42,8 @@ export interface EndedTurn extends Pick<EventPayload<"TurnEnded">, "outcome"> {
 export interface SessionView {
   /** Resolves when the session has ended or `signal` has aborted; rejects when its events cannot be followed any more. */
   readonly ended: Promise<void>;
+  /** Where the conversation continues, once the session was paused for that. */
+  continuedIn(): SessionId | undefined;
   /** Resolves when the event with this id is shown, or the view has ended. */
   reached(id: number): Promise<void>;
   /** Resolves when the turn has ended; rejects when the log has lost it. */
@@ -86,6 +89,7 @@ export function openSessionView(options: SessionViewOptions): SessionView {
   let isTurnRunning = false;
   let wordsChanged = (): void => undefined;
   let lastEvent = options.since;
+  let continuedIn: SessionId | undefined;
   const turns = new Map<TurnId, PromiseWithResolvers<EndedTurn>>();
   let reaching: { readonly id: number; readonly resolve: () => void }[] = [];
   /** What was asked before we came and may be answered already. */
@@ -209,6 +213,7 @@ export function openSessionView(options: SessionViewOptions): SessionView {
         showForeign(event);
         if (event.session !== session.id) continue;
         arrivedAt(event.id);
+        continuedIn = event.kind === "SessionEnded" ? event.payload.continued_in : undefined;
         if (event.kind === "SessionEnded" && options.isHere) break;
       }
     } finally {
@@ -220,6 +225,7 @@ export function openSessionView(options: SessionViewOptions): SessionView {
   const ended = follow();
   return {
     ended,
+    continuedIn: () => continuedIn,
     async reached(id) {
       if (lastEvent >= id) return;
       const { promise, resolve } = Promise.withResolvers<void>();

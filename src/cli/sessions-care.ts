@@ -72,7 +72,7 @@ export async function expireCommand(
     path: harnessPaths(env).sessionsDb,
     clock,
     key: machineKey(env),
-    policy: retentionPolicy(flags.settings),
+    policy: await retentionPolicy(ports, flags.settings),
   };
   const soon = expiringSessions(options);
   const report = flags.dryRun ? undefined : runRetention(options);

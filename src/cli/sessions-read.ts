@@ -26,9 +26,15 @@ export async function listSessions(ports: CliPorts, flags: ListFlags): Promise<E
     const all = flags.here === true ? [] : await store.list({ limit: flags.limit });
     const known = new Set(here.map(({ id }) => id));
     const found = [...here, ...all.filter(({ id }) => !known.has(id))].slice(0, flags.limit);
-    const sessions = await Promise.all(found.map(async (meta) => ({ ...meta, ...(await beginningOf(store, meta)) })));
+    const sessions = await Promise.all(
+      found.map(async (meta) => ({
+        ...meta,
+        ...(await beginningOf(store, meta)),
+        paused: await isPaused(store, meta),
+      })),
+    );
     if (flags.json) {
-      const rows = sessions.map((meta) => ({ ...toJson(meta), ...(meta.delegate === undefined ? {} : meta.delegate) }));
+      const rows = sessions.map((meta) => ({ ...toJson(meta), paused: meta.paused, ...meta.delegate }));
       terminal.out(`${JSON.stringify(rows)}\n`);
       return 0;
     }
@@ -37,14 +43,14 @@ export async function listSessions(ports: CliPorts, flags: ListFlags): Promise<E
       return 0;
     }
     const rows = asTree(sessions).map(
-      ({ id, updatedAt, lastEventId, pinned, parent, model, title, delegate, level }) => {
+      ({ id, updatedAt, lastEventId, pinned, paused, parent, model, title, delegate, level }) => {
         const kind = delegate === undefined ? (parent === undefined ? [] : ["branch"]) : ["delegate"];
         const agent = delegate === undefined || delegate.agent === "" ? "" : `${delegate.agent}: `;
         return [
           id,
           updatedAt.slice(0, 16).replace("T", " "),
           String(lastEventId),
-          [...(pinned ? ["pinned"] : []), ...kind].join(", "),
+          [...(pinned ? ["pinned"] : []), ...(paused ? ["paused"] : []), ...kind].join(", "),
           model,
           `${"  ".repeat(Math.max(0, level - 1))}${level > 0 ? "└ " : ""}${agent}${title}`,
         ];
@@ -82,6 +88,12 @@ export async function showSession(ports: CliPorts, name: string, flags: ShowFlag
 /** As on the wire. */
 export function toJson(meta: SessionMeta): Record<string, unknown> {
   return { ...sessionFields(meta), parent: meta.parent ?? null, last_event_id: meta.lastEventId };
+}
+
+/** A person went on elsewhere; whoever resumes it continues it. */
+async function isPaused(store: ArchiveStore, { id, lastEventId }: SessionMeta): Promise<boolean> {
+  const [last] = await store.read(id, { after: Math.max(0, lastEventId - 1), limit: 1 });
+  return last?.kind === "SessionEnded" && last.payload.reason === "paused";
 }
 
 interface Beginning {

@@ -169,9 +169,9 @@ export function createEngineClient(parts: ClientParts): EngineClient {
   }
 
   async function wasLeft(session: SessionId, { state, last_event_id: last }: SessionInfo): Promise<boolean> {
-    if (state === "active") return true;
     const [end] = await page(session, { after: Math.max(0, last - 1), limit: 1 });
-    return end?.kind === "SessionEnded" && ENDED_BY_NOBODY.has(end.payload.reason);
+    if (end?.kind !== "SessionEnded") return state === "active";
+    return ENDED_BY_NOBODY.has(end.payload.reason);
   }
 
   function info(id: SessionId): Promise<SessionInfo> {

@@ -22,6 +22,9 @@ export interface ApprovalsOptions {
   readonly waitsForHumans?: boolean;
 }
 
+/** How long a plan waits for somebody who is there: it is read and edited. */
+const LONG_QUESTION_MS = 30 * 60_000;
+
 /** Requests of a session that a late answer is still known to belong to. */
 const MAX_ASKED = 1_000;
 
@@ -39,6 +42,8 @@ export interface Approvals extends Approver {
     answer: Pick<PermissionAnswer, "decision" | "reason" | "args">,
   ): Promise<{ readonly tooLate: TurnId } | undefined>;
   answerFor(client: Pick<Answerer, "id">, callId: CallId, answer: string): Promise<void>;
+  /** A question of this call waits for an answer. */
+  isAsking(callId: CallId): boolean;
   /** Somebody is asked and has not answered. */
   readonly isWaiting: boolean;
 }
@@ -51,7 +56,10 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
   const asked = new Map<CallId, TurnId>();
 
   function canAnswer(_turn: TurnId): boolean {
-    if (waitsForHumans) return true;
+    return waitsForHumans || isAttended();
+  }
+
+  function isAttended(): boolean {
     for (const client of attached()) if (client.interactive && client.identityClass === "human") return true;
     return false;
   }
@@ -59,9 +67,10 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
   /** Waits for an entry of `pending` to be called, the deadline or a cancel, whichever is first. */
   async function wait<Answer>(
     pending: Pending<Answer>,
-    { callId }: PermissionQuestion,
+    { callId, isLong = false }: PermissionQuestion,
     signal: AbortSignal,
   ): Promise<Answer | undefined> {
+    const waitMs = isLong && isAttended() ? Math.max(timeoutMs, LONG_QUESTION_MS) : timeoutMs;
     const settled = new AbortController();
     const stop = AbortSignal.any([signal, settled.signal]);
     try {
@@ -72,7 +81,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
           resolve(answer);
         };
         pending.set(callId, settle);
-        void clock.sleep(timeoutMs, stop).then(() => settle(undefined));
+        void clock.sleep(waitMs, stop).then(() => settle(undefined));
       });
     } finally {
       settled.abort();
@@ -106,6 +115,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
     async answer(question, signal) {
       return canAnswer(question.turn) ? wait(questions, question, signal) : undefined;
     },
+    isAsking: (callId) => questions.has(callId),
     async decideFor(client, callId, answer) {
       const tooLate = permissions.has(callId) ? undefined : asked.get(callId);
       if (tooLate !== undefined) return { tooLate };

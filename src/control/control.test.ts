@@ -114,15 +114,16 @@ describe("control", () => {
     expect(JSON.stringify(payload)).not.toContain("s3cret");
   });
 
-  test("a session with another profile than that of the program is not opened", async () => {
+  test("only a person chooses another profile than that of the program", async () => {
     const { connect, control } = rig();
-    const { client } = connect();
-    await expect(client.submit({ kind: "CreateSession", profile: "fast" })).rejects.toMatchObject({
-      reason: "InvalidCommand",
-      message: expect.stringContaining("with the profile 'default', not 'fast'"),
+    const agent = connect("agent").client;
+    await expect(agent.submit({ kind: "CreateSession", profile: "fast" })).rejects.toMatchObject({
+      reason: "NotAllowed",
+      message: expect.stringContaining("Only a human may choose the profile of a session"),
     });
     expect(control.sessions()).toEqual([]);
-    await client.submit({ kind: "CreateSession", profile: "default" });
+    await agent.submit({ kind: "CreateSession", profile: "default" });
+    expect(await connect().client.submit({ kind: "CreateSession", profile: "fast" })).toEqual({ session: id });
   });
 
   test("a client that catches up while a turn runs sees every event once and in order", async () => {

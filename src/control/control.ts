@@ -20,11 +20,11 @@ import { attach, attachEarly, detach, type OpeningSession } from "./attachments.
 import type { Client, ClientOptions, ControlClient, Reply } from "./client.ts";
 import { createCommandHandlers } from "./command-handlers.ts";
 import { forwardQuestions } from "./delegate-questions.ts";
-import { type EndReason, endSession } from "./end-session.ts";
-import type { LiveSession } from "./live-session.ts";
+import { type EndReason, endSession, type Pause } from "./end-session.ts";
+import type { ImportedTurns, LiveSession } from "./live-session.ts";
 import { requireHuman } from "./require-human.ts";
 import { type OpenSessionState, stateOf } from "./session-state.ts";
-import type { SharedSession } from "./shared-session.ts";
+import { refuseWhileWorking, type SharedSession } from "./shared-session.ts";
 
 /** How long a permission request waits when somebody is there to answer it. */
 export const PERMISSION_TIMEOUT_MS = 60_000;
@@ -37,8 +37,13 @@ export interface ControlOptions {
    * Makes or reopens a session; the approver is where its questions go. `onTaken` is called when the log of one that is reopened is
    * taken, before it is read.
    */
-  readonly open: (command: CommandOf<"CreateSession">, approver: Approver, onTaken: () => void) => Promise<LiveSession>;
-  /** The name of the one that its sessions use. */
+  readonly open: (
+    command: CommandOf<"CreateSession">,
+    approver: Approver,
+    onTaken: () => void,
+    imported?: ImportedTurns,
+  ) => Promise<LiveSession>;
+  /** The name of the one that its sessions use when nobody names another. */
   readonly profile: string;
   readonly customHandlers: ReadonlyMap<string, CustomHandler>;
   readonly permissionTimeoutMs?: number;
@@ -59,6 +64,13 @@ export interface Control {
    * while the session opens, and what fails from then on. Rejects with why it cannot be opened.
    */
   prepare(id: SessionId): Promise<void>;
+  /** A session that continues another one. Nobody is attached to it yet. Rejects with why it cannot be opened. */
+  openContinuing(command: CommandOf<"CreateSession">, imported: ImportedTurns): Promise<SessionId>;
+  /**
+   * Closes a session that somebody can resume. Rejects with TurnInProgress while it works, and with NotAllowed for a delegate; it stays
+   * open then.
+   */
+  pause(id: SessionId, pause: Pause): Promise<void>;
   /** Open sessions, for plugins that publish on them. */
   session(id: SessionId): EngineSession | undefined;
   /** What people can type in an open session. */
@@ -99,10 +111,7 @@ export function createControl(options: ControlOptions): Control {
   async function create(client: Client, command: CommandOf<"CreateSession">): Promise<Reply<"CreateSession">> {
     refuseWhileDraining();
     const { resume, context = {}, profile } = command;
-    if (profile !== undefined && profile !== options.profile) {
-      const detail = `this program runs with the profile '${options.profile}', not '${profile.slice(0, 100)}'; start one with --profile, or leave out the profile`;
-      throw new ReasonError("InvalidCommand", { detail });
-    }
+    if (profile !== undefined && profile !== options.profile) requireHuman(client, "choose the profile of a session");
     if (Object.keys(context).length > 0) requireHuman(client, SET_CONTEXT_DEED);
     if (resume === undefined) return open(client, command);
     // One that is about to end is opened again, not joined.
@@ -132,8 +141,7 @@ export function createControl(options: ControlOptions): Control {
     refuseWhileDraining();
     await sessions.get(id)?.ending?.catch(() => undefined);
     if (sessions.has(id)) return;
-    const nobody: Client = { id: ids.client(), identityClass: "agent", interactive: false };
-    const started = opening.get(id) ?? startOpening(nobody, { kind: "CreateSession", resume: id });
+    const started = opening.get(id) ?? startOpening(nobody(ids), { kind: "CreateSession", resume: id });
     await started.taken;
   }
 
@@ -153,12 +161,13 @@ export function createControl(options: ControlOptions): Control {
     client: Client,
     command: CommandOf<"CreateSession">,
     onTaken = (): void => {},
+    imported?: ImportedTurns,
   ): Promise<Reply<"CreateSession">> {
     const attached = new Map<Client, () => void>();
     const timeoutMs = options.permissionTimeoutMs ?? PERMISSION_TIMEOUT_MS;
     const { waitsForHumans = false } = options;
     const approvals = createApprovals({ clock, timeoutMs, waitsForHumans, attached: () => attached.keys() });
-    const live = await options.open(command, approvals, onTaken);
+    const live = await options.open(command, approvals, onTaken, imported);
     const { id } = live.engine;
     if (client.onEvent !== undefined) attached.set(client, live.engine.bus.subscribe(client.onEvent));
     sessions.set(id, { live, approvals, attached });
@@ -179,9 +188,9 @@ export function createControl(options: ControlOptions): Control {
     }
   }
 
-  function end(id: SessionId, reason: EndReason): Promise<void> {
+  function end(id: SessionId, reason: EndReason, pause?: Pause): Promise<void> {
     const session = find(id);
-    session.ending ??= endSession(store, session, reason, () => sessions.delete(id));
+    session.ending ??= endSession(store, session, reason, () => sessions.delete(id), pause);
     return session.ending;
   }
 
@@ -199,8 +208,8 @@ export function createControl(options: ControlOptions): Control {
     const session = sessions.get(id);
     // A delegate ends with its work.
     if (session === undefined || session.parent !== undefined || session.restoring !== undefined) return false;
-    const { activity, attached, queued } = stateOf(session);
-    if (activity !== "idle" || attached > 0 || queued > 0) return false;
+    const { activity, attached, queued, keptJobs } = stateOf(session);
+    if (activity !== "idle" || attached > 0 || queued > 0 || keptJobs > 0) return false;
     await end(id, "idle");
     return true;
   }
@@ -285,9 +294,17 @@ export function createControl(options: ControlOptions): Control {
       for (const { live } of sessions.values()) live.engine.holdQueue();
       await Promise.all([...sessions.values()].map(async ({ live }) => live.engine.running?.ended));
     },
-    adopt,
-    prepare,
-    retire,
+    ...{ adopt, prepare, retire },
+    async openContinuing(command, imported) {
+      refuseWhileDraining();
+      const { session } = await open(nobody(ids), command, undefined, imported);
+      return session;
+    },
+    async pause(id, pause) {
+      refuseWhileDraining();
+      refuseWhileWorking(find(id));
+      await end(id, "paused", pause);
+    },
     async shutdown() {
       let failure: { readonly error: unknown } | undefined;
       // Delegates end with the turn of their root.
@@ -302,4 +319,9 @@ export function createControl(options: ControlOptions): Control {
       if (failure !== undefined) throw failure.error;
     },
   };
+}
+
+/** Who opens a session that clients attach to later. */
+function nobody(ids: Pick<IdMint, "client">): Client {
+  return { id: ids.client(), identityClass: "agent", interactive: false };
 }

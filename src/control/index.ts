@@ -2,6 +2,12 @@
 export { requireSeen } from "./attachments.ts";
 export type { ClientOptions, ControlClient, Reply } from "./client.ts";
 export { type AdoptedSession, type Control, createControl, PERMISSION_TIMEOUT_MS } from "./control.ts";
-export type { LiveSession, RestoreCommand } from "./live-session.ts";
+export type {
+  ImportedTurns,
+  LiveSession,
+  RestoreCommand,
+  SessionAgreements,
+  SessionWork,
+} from "./live-session.ts";
 export { createOutbox, type Outbox } from "./outbox.ts";
 export type { OpenSessionState } from "./session-state.ts";

@@ -29,6 +29,17 @@ export function refuseDelegate({ parent }: SharedSession, why: string): void {
   if (parent !== undefined) throw new ReasonError("NotAllowed", { detail: `This session is a delegate's: it ${why}.` });
 }
 
+/** Whoever pauses a session does not cut off what it does. */
+export function refuseWhileWorking(session: SharedSession): void {
+  refuseDelegate(session, "ends with its work");
+  refuseWhileEnding(session);
+  refuseWhileRestoring(session);
+  const { running } = session.live.engine;
+  if (running !== undefined) {
+    throw new ReasonError("TurnInProgress", { originator: running.originator, ts: running.startedAt });
+  }
+}
+
 export function refuseWhileRestoring({ restoring }: SharedSession): void {
   if (restoring !== undefined) {
     throw new ReasonError("TurnInProgress", { originator: restoring.by, ts: restoring.since });

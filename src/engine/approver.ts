@@ -5,6 +5,8 @@ import type { ToolCall } from "./tool-chain.ts";
 export interface PermissionQuestion {
   readonly turn: TurnId;
   readonly callId: CallId;
+  /** There is something to read and to edit: whoever is there gets more time. */
+  readonly isLong?: boolean;
 }
 
 /** What somebody answered, and who waits to hear that the answer is kept. */

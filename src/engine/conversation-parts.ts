@@ -5,7 +5,7 @@
 import type { CallId, InputBlock, Message, ToolResultBlock, TurnId } from "#protocol";
 
 /** Goes up with every change of the pieces or of what the fold makes of an event. */
-export const SNAPSHOT_FORMAT = 1;
+export const SNAPSHOT_FORMAT = 2;
 /** A piece ends with the part that reaches this. */
 const PIECE_CHARS = 1024 * 1024;
 

@@ -20,6 +20,8 @@ import {
 } from "#protocol";
 import { type AssistantBlock, fromPiece, type Part, type Step, toPieces } from "./conversation-parts.ts";
 import { interruptedNote } from "./interrupted-note.ts";
+import { jobNote } from "./job-note.ts";
+import { createPinned, pinNote } from "./pinned.ts";
 import { restoredNote } from "./restored-note.ts";
 
 /** What the model reads about a call that was cut off by a cancel or a crash. */
@@ -30,6 +32,10 @@ export interface Conversation {
   /** Events of one session, oldest first. */
   apply(event: Event): void;
   messages(): readonly Message[];
+  /** What every request has to say; the messages say it where it was said first, or behind a summary. */
+  pinned(): readonly InputBlock[];
+  /** Takes what an event pins, of one that is further back than what is read. */
+  hold(event: Event): void;
   /** Takes over what a snapshot holds, its pieces in order and before any event; throws for what is no piece. */
   load(piece: string): void;
   /** What a snapshot that holds everything taken before lacks; all there is when `isWhole`. */
@@ -42,6 +48,7 @@ export function createConversation(): Conversation {
   let parts: Part[] = [];
   const steps = new Map<string, Step>();
   const calls = new Map<CallId, Step>();
+  const pinned = createPinned();
   let compactedTo = 0;
   /** Parts that are not as they were taken last; those that are new, in their order. */
   const changed = new Set<Part>();
@@ -62,6 +69,22 @@ export function createConversation(): Conversation {
     parts.push(part);
     changed.add(part);
     if (!("input" in part)) steps.set(stepName(part.turn, part.number), part);
+  }
+
+  /** What the model is told about what others did. Every other kind tells people and programs what happened, and the model nothing. */
+  function addNote(event: Event): void {
+    const text = noteOf(event);
+    if (text === undefined) return;
+    // Behind the step that ran: the model was asked before it was known.
+    const { turn, step } = event.kind === "JobEnded" ? event.payload : {};
+    if (turn !== undefined && step !== undefined) stepOf(event, turn, step);
+    addPart({ firstId: event.id, input: [{ type: "text", text }] });
+  }
+
+  function addContext({ id, payload }: EventOf<"ContextAdded">): void {
+    // Part of the prompt is not part of the conversation.
+    if (payload.in_prompt === true) return;
+    addPart({ firstId: id, input: payload.content.map((one) => fromOutside(one, payload)) });
   }
 
   function clear(step: Step): void {
@@ -87,6 +110,12 @@ export function createConversation(): Conversation {
     isWholeDue = true;
   }
 
+  /** What was said before the boundary and still applies comes right behind the summary. */
+  function withPinned(all: readonly Part[]): readonly Part[] {
+    const input = compactedTo === 0 ? [] : pinned.upTo(compactedTo);
+    return input.length === 0 ? all : [...all.slice(0, 1), { firstId: compactedTo, input }, ...all.slice(1)];
+  }
+
   function loadStep(step: Step): void {
     const known = steps.get(stepName(step.turn, step.number));
     if (known === undefined) addPart(step);
@@ -100,6 +129,7 @@ export function createConversation(): Conversation {
 
   return {
     apply(event) {
+      pinned.apply(event);
       switch (event.kind) {
         case "TurnStarted":
           addPart({ firstId: event.id, input: event.payload.content });
@@ -138,7 +168,7 @@ export function createConversation(): Conversation {
           addPart({ firstId: event.id, input: event.payload.content });
           break;
         case "ContextAdded":
-          addPart({ firstId: event.id, input: event.payload.content.map((one) => fromOutside(one, event.payload)) });
+          addContext(event);
           break;
         case "Reprompted":
           addPart({ firstId: event.id, input: [{ type: "text", text: event.payload.text }] });
@@ -146,19 +176,13 @@ export function createConversation(): Conversation {
         case "CompactionTriggered":
           if (event.payload.boundary >= compactedTo) compact(event.payload.boundary, event.payload.summary);
           break;
-        case "WorkspaceRestored":
-        case "ResourceUpdated":
-        case "DelegationEnded": {
-          const text = noteOf(event);
-          if (text !== undefined) addPart({ firstId: event.id, input: [{ type: "text", text }] });
-          break;
-        }
         default:
-          // Every other kind tells people and programs what happened; the model is told nothing by it.
-          break;
+          addNote(event);
       }
     },
-    messages: () => toMessages(parts),
+    messages: () => toMessages(withPinned(parts)),
+    pinned: () => pinned.upTo(),
+    hold: pinned.apply,
     load(text) {
       const piece = fromPiece(text);
       compactedTo = piece.compactedTo;
@@ -182,15 +206,22 @@ export function createConversation(): Conversation {
   };
 }
 
-/** What the model is told about what others did. */
-function noteOf(
-  event: EventOf<"WorkspaceRestored"> | EventOf<"ResourceUpdated"> | EventOf<"DelegationEnded">,
-): string | undefined {
-  if (event.kind === "WorkspaceRestored") return restoredNote(event.payload);
-  if (event.kind === "DelegationEnded") return interruptedNote(event.payload);
-  // Quoted, so that a name cannot pass for a sentence of ours.
-  const name = JSON.stringify(resourceReference(event.payload.server, event.payload.uri));
-  return `[harness: The resource ${name} has changed since it was read. Read it again before you rely on it.]`;
+function noteOf(event: Event): string | undefined {
+  switch (event.kind) {
+    case "WorkspaceRestored":
+      return restoredNote(event.payload);
+    case "DelegationEnded":
+      return interruptedNote(event.payload);
+    case "JobEnded":
+      return jobNote(event.payload);
+    case "ResourceUpdated": {
+      // Quoted, so that a name cannot pass for a sentence of ours.
+      const name = JSON.stringify(resourceReference(event.payload.server, event.payload.uri));
+      return `[harness: The resource ${name} has changed since it was read. Read it again before you rely on it.]`;
+    }
+    default:
+      return pinNote(event);
+  }
 }
 
 function stepName(turn: TurnId, number: number): string {

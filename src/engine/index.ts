@@ -30,6 +30,7 @@ export {
   type HookVerdict,
 } from "./hook.ts";
 export { type CheckToken, createInputQueue, type InputQueue, type InputToken } from "./input-queue.ts";
+export type { Lasting } from "./lasting.ts";
 export { promptInput } from "./mentions.ts";
 export { createModelQuestions, type ModelQuestions } from "./model-questions.ts";
 export { note } from "./note.ts";
@@ -63,11 +64,12 @@ export type {
 } from "./provider.ts";
 export type { CacheCounters, RedactedStream, Redaction } from "./redaction.ts";
 export { loadedRedaction, redactionFailure } from "./redaction-guard.ts";
+export { createRemains } from "./remains.ts";
 export { delegatedBy, type Reopened, refuseDelegate, reopenSession } from "./reopen.ts";
 export type { RequestCall, RequestMiddleware } from "./request-chain.ts";
 export type { RequestPreview } from "./request-preview.ts";
 export { createRunContext, type RunContext } from "./run-context.ts";
-export { type AskPerson, createRunTool, type NestedCall } from "./run-tool.ts";
+export { type AskPerson, createRunTool, type NestedCall, type StartBackground } from "./run-tool.ts";
 export { createSession, type EngineSession, type SessionParts } from "./session.ts";
 export { createSessionCore, type SessionCore, type SessionCoreOptions } from "./session-core.ts";
 export { aliasSource } from "./slash-aliases.ts";
@@ -94,6 +96,7 @@ export type {
   SnapshotShelf,
 } from "./store.ts";
 export {
+  type BackgroundWork,
   type QuestionDetails,
   type Tool,
   type ToolContext,
@@ -112,8 +115,10 @@ export {
   type Ticket,
   type ToolCall,
   type ToolMiddleware,
+  type UnaskedCall,
 } from "./tool-chain.ts";
 export { type CallTrace, traceProvider } from "./traced-provider.ts";
 export type { TurnSummary } from "./turn.ts";
+export type { JoinedTurn, JoinTurn } from "./turn-context.ts";
 export type { CancelCause } from "./turn-ending.ts";
 export { publishContext } from "./turn-hooks.ts";

@@ -45,7 +45,18 @@ export function createModelQuestions({
       if (event.type === "text") texts.push(event.text);
       if (event.type === "retrying") texts.length = 0;
     };
-    const at = { session, turn, step, originator, signal, emit, history: [], tools: [], onChat: () => undefined };
+    const at = {
+      session,
+      turn,
+      step,
+      originator,
+      signal,
+      emit,
+      history: [],
+      pinned: [],
+      tools: [],
+      onChat: () => undefined,
+    };
     const { system, maxTokens, temperature } = question;
     // Blocks and roles are those of an input and of an answer.
     const messages = question.messages as readonly Message[];

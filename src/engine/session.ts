@@ -16,7 +16,9 @@ import type { HiddenTools, ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
 import { createInnerCalls } from "./inner-calls.ts";
 import { type CheckToken, createInputQueue, type InputToken } from "./input-queue.ts";
+import type { Lasting } from "./lasting.ts";
 import { createMentions } from "./mentions.ts";
+import { createOwnCommands } from "./own-command.ts";
 import type { ModelOutcome, Provider } from "./provider.ts";
 import { createQueueDelivery } from "./queue-delivery.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
@@ -24,18 +26,19 @@ import { createRemains } from "./remains.ts";
 import type { Reopened } from "./reopen.ts";
 import type { RequestMiddleware } from "./request-chain.ts";
 import { previewRequest, type RequestPreview } from "./request-preview.ts";
-import { type AskPerson, createRunTool, type NestedCall } from "./run-tool.ts";
+import { type AskPerson, createRunTool, type NestedCall, type StartBackground } from "./run-tool.ts";
 import type { RunningTurn, SessionCore } from "./session-core.ts";
 import { createSnapshotKeeper, SNAPSHOT_EVERY_EVENTS } from "./snapshot-keeper.ts";
 import { type StartedTurn, startedTurn } from "./started-turn.ts";
+import { createSteer } from "./steer.ts";
 import { createSteering, type Steering } from "./steering.ts";
 import type { StopCheck } from "./stop-check.ts";
 import type { SessionStore } from "./store.ts";
 import type { Tool, ToolSource } from "./tool.ts";
 import type { ToolMiddleware } from "./tool-chain.ts";
 import { runTurn, type TurnInput } from "./turn.ts";
+import { createTurnJoin, type JoinTurn } from "./turn-context.ts";
 import type { CancelCause } from "./turn-ending.ts";
-import { askAboutInput, publishContext } from "./turn-hooks.ts";
 import type { ModelUse } from "./turn-tally.ts";
 
 export interface SessionParts {
@@ -49,6 +52,8 @@ export interface SessionParts {
   readonly toolChain: readonly ToolMiddleware[];
   /** Puts the question of a tool to a person. Default: nobody is there. */
   readonly ask?: AskPerson;
+  /** Starts work that outlives its call. Default: nothing does. */
+  readonly background?: StartBackground | undefined;
   readonly toolSources: readonly ToolSource[];
   /** Whether the workspace has a file of this name. Default: it has none. */
   readonly isFile?: (path: string) => Promise<boolean>;
@@ -60,6 +65,8 @@ export interface SessionParts {
   readonly depth?: number;
   /** Asked around turns and when the agent wants to stop. */
   readonly hooks?: HookDispatcher;
+  /** Adds what joins a turn besides its input. */
+  readonly joinTurn?: JoinTurn;
   /** Before anything of a turn is told to anybody. */
   readonly beforeTurn?: () => Promise<void>;
   /** Before a turn asks its hooks, and before each further step: what was written since takes effect. */
@@ -87,10 +94,12 @@ export interface EngineSession {
   /** The running turn, if any. */
   readonly running: RunningTurn | undefined;
   readonly model: string;
+  /** What still applies, however long ago it was said. */
+  readonly lasting: Lasting;
   /** Inputs that wait for their turn. */
   readonly queued: number;
-  /** Starts a turn and takes the session at once; throws TurnInProgress while another turn has it. */
-  send(originator: ClientId, content: readonly InputBlock[]): StartedTurn;
+  /** Starts a turn, with a person's own `command` one without a model; throws TurnInProgress while another has the session. */
+  send(originator: ClientId, content: readonly InputBlock[], command?: string): StartedTurn;
   /**
    * Keeps an input in the log and starts a turn with it as soon as none runs. Resolves when it is kept; rejects with QueueFull. One
    * whose `token` does not hold by then is refused in the log instead.
@@ -179,9 +188,12 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
   });
   const checkStop = parts.checkStop && inner.checking(parts.checkStop);
   const { nested } = inner;
+  const runOwnCommand = createOwnCommands({ session: id, bus, ids, ofPerson: inner.ofPerson });
   const expandMentions =
     depth === 0 ? createMentions({ session: id, bus, ids, nested, isFile: parts.isFile ?? noFile }) : undefined;
-  const toolHandler = compose(parts.toolChain, createRunTool({ nested, ask: parts.ask ?? nobodyThere }));
+  const joinTurn = parts.joinTurn && createTurnJoin({ session: id, ids, nested, conversation, join: parts.joinTurn });
+  const { ask = nobodyThere, background } = parts;
+  const toolHandler = compose(parts.toolChain, createRunTool({ nested, ask, background }));
   const queued = (): readonly number[] => inputs.waiting().map((waiting) => waiting.id);
   const recovery = createRecovery({
     bus,
@@ -194,7 +206,11 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
     queued,
   });
 
-  function start(originator: ClientId, content: readonly InputBlock[], queued?: number): StartedTurn {
+  function start(
+    originator: ClientId,
+    content: readonly InputBlock[],
+    kind: Pick<TurnInput, "queued" | "command"> = {},
+  ): StartedTurn {
     const turn = ids.turn();
     const abort = new AbortController();
     const steering = createSteering();
@@ -203,7 +219,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
     const startedAt = new Date(clock.now()).toISOString();
     state.running = { turn, originator, startedAt, signal, ended, abort, steering };
     bus.setOriginator(originator);
-    const input = { turn, originator, content, signal, ...defined({ queued }) };
+    const input = { turn, originator, content, signal, ...kind };
     return startedTurn(turn, (onStart) => run({ ...input, onStart }, steering).finally(resolve));
   }
 
@@ -223,7 +239,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
     isFree: () => state.running === undefined && recovery.orphans.length === 0,
     schedule,
     // Whoever wants to know how it ended reads the log.
-    start: ({ id: queued, by, content }) => start(by, content, queued).done,
+    start: ({ id: queued, by, content }) => start(by, content, { queued }).done,
   });
 
   const hookParts = {
@@ -247,6 +263,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
           ids,
           request,
           toolHandler,
+          runOwnCommand,
           toolSettings: parts.toolSettings,
           tools,
           hidden,
@@ -254,6 +271,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
           ...defined({
             hooks: parts.hooks,
             expandMentions,
+            joinTurn,
             beforeTurn: parts.beforeTurn,
             beforeStep: parts.beforeStep,
             checkStop,
@@ -271,6 +289,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
           delegated: () => remains.delegated,
           labels: () => remains.labels,
           planMode: () => remains.planMode,
+          lasting: () => remains.lasting.ids,
         },
         input,
       );
@@ -287,6 +306,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
     bus,
     recovery,
     nested,
+    lasting: remains.lasting,
     get running() {
       return state.running;
     },
@@ -296,7 +316,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
     get queued() {
       return queue.waiting;
     },
-    send(originator, content) {
+    send(originator, content, command) {
       if (state.running !== undefined) {
         const { originator: other, startedAt } = state.running;
         throw new ReasonError("TurnInProgress", { originator: other, ts: startedAt });
@@ -305,32 +325,10 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
       if (orphan !== undefined) {
         throw new ReasonError("OrphanUnresolved", { tool: orphan.name, call_id: orphan.callId });
       }
-      return start(originator, content);
+      return start(originator, content, defined({ command }));
     },
     queue: queue.add,
-    async steer(by, content) {
-      const target = state.running;
-      const refuse = (): ReasonError => new ReasonError("NoTurnRunning", { session: id });
-      if (target?.steering.step === undefined || target.abort.signal.aborted) throw refuse();
-      const { turn, steering, abort } = target;
-      const asked = await askAboutInput(hookParts, { turn, originator: by, content, signal: abort.signal });
-      if (asked.refused !== undefined) {
-        throw ReasonError.withMessage("HookBlocked", asked.refused.message ?? reasonText("HookBlocked"));
-      }
-      // A hook may have taken its time.
-      const { step } = steering;
-      if (step === undefined || abort.signal.aborted) throw refuse();
-      steering.tell();
-      await bus.publish("TurnSteered", { turn, step, content: [...asked.content], by });
-      const named = { turn, step, originator: by, content: asked.content, signal: abort.signal };
-      const missing = await expandMentions?.(named);
-      // The turn was not begun with it, and goes on.
-      if (missing?.reason !== undefined) {
-        const { reason, message = "" } = missing;
-        await bus.publish("Error", { turn, reason, message, terminal: false });
-      }
-      await publishContext(bus, asked.context, turn);
-    },
+    steer: createSteer({ session: id, bus, hooks: hookParts, running: () => state.running, expandMentions }),
     holdQueue: queue.hold,
     cancel(cause) {
       state.running?.abort.abort(cause);
@@ -357,6 +355,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
         originator: ids.client(),
         model: modelNow(),
         history: conversation.messages(),
+        pinned: conversation.pinned(),
         chain: parts.previewChain?.() ?? parts.requestChain,
         redaction,
         tools: allTools(),

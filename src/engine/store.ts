@@ -47,7 +47,10 @@ export interface SessionStore {
   get(id: SessionId): Promise<SessionMeta | undefined>;
   /** Newest first. */
   list(options: { readonly limit: number; readonly workingDir?: string }): Promise<readonly SessionMeta[]>;
-  update(id: SessionId, change: Partial<Pick<SessionMeta, "title" | "model" | "state" | "pinned">>): Promise<void>;
+  update(
+    id: SessionId,
+    change: Partial<Pick<SessionMeta, "title" | "profile" | "model" | "state" | "pinned">>,
+  ): Promise<void>;
   /** The session and all its events are gone for good. Rejects with SessionBusy while it is open somewhere. */
   delete(id: SessionId): Promise<void>;
   /** Takes the session for writing. Rejects with SessionBusy while another living owner has it, or SessionNotFound. */

@@ -15,6 +15,11 @@ import type {
 import type { Attributes, HookPermission } from "./hook.ts";
 import type { Tool } from "./tool.ts";
 
+/**
+ * Nobody is asked about the call: what would need an answer is refused. `by-rule`: what no rule of a person allows is refused as well.
+ */
+export type UnaskedCall = "quiet" | "by-rule";
+
 export interface ToolCall {
   readonly id: CallId;
   readonly session: SessionId;
@@ -28,6 +33,8 @@ export interface ToolCall {
   readonly nesting: number;
   /** The client whose input started the turn. */
   readonly originator: ClientId;
+  /** The person who typed this very call: it needs no question. What denies a call denies it all the same. */
+  readonly allowedBy?: ClientId;
   readonly tool: Tool;
   /** Validated against the tool's schema once past the validation middleware. */
   readonly args: Readonly<Record<string, unknown>>;
@@ -35,6 +42,7 @@ export interface ToolCall {
   readonly isRewritten?: boolean;
   /** A person has changed it to these arguments and allowed that. */
   readonly approvedChange?: ApprovedChange;
+  readonly unasked?: UnaskedCall;
   /** What hooks said about the permission question. */
   readonly hookSays?: HookPermission;
   /** Aborts on cancel; middleware may narrow it (timeouts). */
@@ -45,6 +53,8 @@ export interface ToolCall {
   readonly ticket?: Ticket;
   /** Absent until the gate has bound them to this call. */
   readonly ports?: EffectPorts;
+  /** What the call has set going in the background; the same object for everyone on its way. Absent where nothing can be. */
+  readonly beside?: Beside;
   progress(text: string): void;
   /** Notes something on the record of this call; the last value of a name counts. */
   annotate(attributes: Attributes): void;
@@ -58,6 +68,16 @@ export interface ApprovedChange {
   readonly why: string;
   /** Throws when what the call names is not what was there when they were asked. */
   recheck(call: ToolCall): Promise<void>;
+}
+
+/** Between whoever starts a background command and whoever has to see its end. */
+export interface Beside {
+  /** A command was started and goes on when the call has ended. */
+  isOn: boolean;
+  /** It has ended. */
+  isOver: boolean;
+  /** Awaited when it has ended, before that is on the record. */
+  onEnd: () => Promise<void>;
 }
 
 /** The right to have effects: for one call, with these arguments, under this policy, for a while. */
@@ -77,8 +97,8 @@ export interface Ticket {
 }
 
 export interface EffectNote {
-  readonly port: "process" | "write" | "move" | "remove" | "connect" | "server" | "model";
-  /** A path, a program, a host, a tool of a server, the server that the model answers. */
+  readonly port: "process" | "write" | "move" | "remove" | "connect" | "server" | "model" | "memory";
+  /** A path, a program, a host, a tool of a server, the server that the model answers, a memory. */
   readonly target: string;
 }
 

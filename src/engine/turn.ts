@@ -22,7 +22,8 @@ import { carriedOn } from "./carried-on.ts";
 import type { Conversation } from "./conversation.ts";
 import { dispatchCalls, type HiddenTools, type RequestedCall, type ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
-import type { ExpandMentions } from "./mentions.ts";
+import type { ExpandMentions, MentioningInput } from "./mentions.ts";
+import type { RunOwnCommand } from "./own-command.ts";
 import type { ModelEvent, ModelOutcome } from "./provider.ts";
 import type { Redaction } from "./redaction.ts";
 import type { RequestHandler } from "./request-chain.ts";
@@ -51,6 +52,9 @@ export interface TurnParts {
   readonly hooks?: HookDispatcher;
   /** Adds the files, resources and prompts that the input names; absent for delegates, whose input no person wrote. */
   readonly expandMentions?: ExpandMentions;
+  readonly runOwnCommand: RunOwnCommand;
+  /** Adds what joins the turn besides its input. */
+  readonly joinTurn?: (input: MentioningInput) => Promise<void>;
   readonly beforeTurn?: () => Promise<void>;
   readonly beforeStep?: (signal: AbortSignal, turn: TurnId) => Promise<void>;
   readonly checkStop?: (claim: Claim) => Promise<StopVerdict>;
@@ -77,6 +81,8 @@ export interface TurnParts {
   readonly steering: Steering;
   /** Inputs that wait; asked at the end of the turn. */
   readonly queued: () => readonly number[];
+  /** Events that still apply; asked at the end of the turn. */
+  readonly lasting: () => readonly number[];
 }
 
 export interface TurnInput {
@@ -85,6 +91,8 @@ export interface TurnInput {
   readonly content: readonly InputBlock[];
   /** The InputQueued that this turn delivers. */
   readonly queued?: number;
+  /** A person's own command: the turn runs it and asks no model. */
+  readonly command?: string;
   /** Aborted with a `CancelCause` as its reason. */
   readonly signal: AbortSignal;
   /** Given the write of TurnStarted as soon as it begins. */
@@ -131,7 +139,7 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
   // What the turn has set going ends with it, and before it.
   await parts.settle?.();
   try {
-    await askAtEnd(parts, input, tally, ending);
+    if (input.command === undefined) await askAtEnd(parts, input, tally, ending);
     await tellTotals(parts, turn);
   } catch (cause) {
     if (ending.outcome !== "error") ending = endingOf(cause);
@@ -162,6 +170,7 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     labels: parts.labels(),
     planMode: parts.planMode(),
     queued: parts.queued(),
+    lasting: parts.lasting(),
   });
   const ended: EventPayload<"TurnEnded"> = {
     turn,
@@ -197,19 +206,24 @@ async function begin(parts: TurnParts, input: TurnInput, tally: Tally, onBegun: 
   const { turn } = input;
   // Before the hooks of the turn: one that refuses every turn must be gone when its file is.
   await parts.beforeStep?.(input.signal, turn);
-  // Asked first: what a hook takes out of an input must not be in the log.
-  const { content, context, refused } = await askAtStart(parts, input);
-  const queued = input.queued === undefined ? {} : { queued: input.queued };
-  const started = parts.bus.publish("TurnStarted", { turn, content: [...content], model: parts.model(), ...queued });
+  const { command } = input;
+  // Asked first: what a hook takes out of an input must not be in the log. Hooks judge a person's command as a call.
+  const { content, context, refused } =
+    command === undefined ? await askAtStart(parts, input) : { content: input.content, context: [] };
+  const kind = { ...defined({ queued: input.queued }), ...(command !== undefined && { own_command: true as const }) };
+  const started = parts.bus.publish("TurnStarted", { turn, content: [...content], model: parts.model(), ...kind });
   input.onStart(started);
   await started;
   onBegun();
+  if (command !== undefined) return parts.runOwnCommand({ ...input, command });
   if (refused !== undefined) return refused;
   const { originator, signal } = input;
-  const missing = await parts.expandMentions?.({ turn, step: 1, originator, content, signal });
+  const joined = { turn, step: 1, originator, content, signal };
+  const missing = await parts.expandMentions?.(joined);
   for (const use of parts.takeUsed?.() ?? []) addUse(tally, use);
   if (missing !== undefined) return missing;
   await publishContext(parts.bus, context, turn);
+  await parts.joinTurn?.(joined);
   return runSteps(parts, input, tally);
 }
 
@@ -355,6 +369,7 @@ async function requestStep(
     step,
     originator,
     history,
+    pinned: parts.conversation.pinned(),
     tools,
     onChat: (ms) => {
       chatMs += ms;

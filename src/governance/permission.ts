@@ -26,10 +26,12 @@ import { asRuleCall, createJudge, type Judge, type JudgeOptions, LABEL_GUARD } f
 import { builtinFacts, isBuiltin, isCommand } from "./known-tools.ts";
 import { labelsByNature, labelsByRules } from "./labelled-content.ts";
 import { ALL_LABELS, type SessionLabels } from "./labels.ts";
+import { ownCommand } from "./own-command.ts";
 import { howToAllow, ruleToOffer, summarise } from "./permission-words.ts";
 import { lookAtOperands, lookAtRefused } from "./record-lookups.ts";
 import { createRepeats, endOfLoop, withRepeats } from "./repeats.ts";
 import { parseRule, type Rule } from "./rules.ts";
+import { withoutQuestion } from "./unasked.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** Session rules a person can add; beyond it only single answers are possible. */
@@ -191,6 +193,13 @@ export function createPermission(options: PermissionOptions): Permission {
     return effect === "allow" ? textBefore(options.files, String(call.args.path)) : undefined;
   }
 
+  /** What makes the call pass next time. */
+  function remedyFor(call: ToolCall, verdict: Verdict): string {
+    const { judged } = verdict;
+    if (verdict.effect === "ask" && verdict.personOnly !== undefined) return verdict.personOnly.remedy;
+    return howToAllow(call.tool.name, ruleToOffer(call, judged), judged, options.howToAddRule);
+  }
+
   async function confinementOf(
     judged: Judgement,
   ): Promise<Pick<EventPayload<"PermissionRequested">, "confinement" | "confinement_text">> {
@@ -233,6 +242,7 @@ export function createPermission(options: PermissionOptions): Permission {
       ...(planMode ? { plan_mode: true } : {}),
       ...(hold === "sandbox" ? {} : { sandbox: hold }),
       ...(repeated ? { repeated } : {}),
+      ...(call.allowedBy === undefined ? {} : { own_command: call.allowedBy }),
       ...(before.rulesChanged === 0 ? {} : { rules_changed: before.rulesChanged }),
       ...(isRewritten === true ? { args } : {}),
       ...(tool.subject === undefined || isBuiltin(tool.name) ? {} : { subject: tool.subject(args) }),
@@ -286,12 +296,13 @@ export function createPermission(options: PermissionOptions): Permission {
       const judgement = await judge.judge(call, disk);
       // Labels never come off, so the same number is the same labels.
       const isSettled = options.labels.held().length === before.labels.length;
-      const loop = isAsking(call) ? undefined : repeats.seen(call);
+      const loop = isAsking(call) || call.unasked !== undefined ? undefined : repeats.seen(call);
       if (judgement.effect === "deny") await lookAtRefused(call, disk);
       const judgedOn = whatItRestedOn(call, disk, before, { repeated: loop !== undefined, isSettled });
       const isAlone = (): boolean => options.autoApprove || !options.approver.canAnswer(call.turn);
-      const verdict =
-        loop?.again === true && isAlone() ? endOfLoop(judgement, loop) : withRepeats(judgement, loop?.why);
+      const looped = loop?.again === true && isAlone() ? endOfLoop(judgement, loop) : withRepeats(judgement, loop?.why);
+      const unasked = withoutQuestion(call, looped, () => remedyFor(call, looped));
+      const verdict = ownCommand(call, unasked, before);
       if (verdict.effect !== "allow") return { ...(await settle(call, verdict, next)), judgedOn };
       const result = await next({ ...call, judged: verdict.judged });
       if (result.memoized !== true) return { ...result, judgedOn };

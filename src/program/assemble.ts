@@ -7,15 +7,23 @@ import { aliasSource, createSlashRegistry, loadedRedaction, type Redaction, type
 import { parseRule } from "#governance";
 import { createIdMint, ReasonError } from "#protocol";
 import type { ModelChoice } from "#providers";
-import { createProgramServers, noTape, openSession, prepareSandbox, type SessionDependencies } from "#session";
+import {
+  createProgramServers,
+  noTape,
+  openSession,
+  prepareSandbox,
+  profileCommands,
+  type SessionDependencies,
+} from "#session";
 import { logFiles, openStore, ownFolders } from "#stores";
 import { createBuiltinTools } from "#tools";
 import { createScratchFolders, createSystemRandom } from "#world";
 import { builtInRuns } from "./built-in-runs.ts";
+import { memoryStores } from "./memory.ts";
 import { modelChooser, sharedChoices } from "./models.ts";
 import type { Harness, HarnessOptions, Health } from "./options.ts";
 import { registerPlugins } from "./plugins.ts";
-import type { KnownProfile } from "./profiles.ts";
+import { listProfiles, switchProfile } from "./profile-switch.ts";
 import { loadRedaction } from "./redaction.ts";
 import { previewSession } from "./session-preview.ts";
 import { sessionRuns } from "./session-runs.ts";
@@ -44,14 +52,17 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   const { tape, models } = await openTape(options, () => chooseFor(settings));
   const { clock, random } = tape;
   const ids = createIdMint(createUlidFactory({ clock, random }));
-  const rules = [...settings.permissions, ...extensions.rules].map(({ effect, rule, source }) =>
-    parseRule(rule, effect, tape.asRecorded(source)),
-  );
-  const rulesVersion = canonicalHash(rules.map(({ effect, text, source }) => [effect, text, source]));
-  const toolSources = [
-    ...(options.toolSources ?? [createBuiltinTools(clock, settings.toolPacks)]),
-    ...extensions.toolSources,
-  ];
+  const partsFor: SessionDependencies["partsFor"] = (one) => {
+    const rules = [...one.permissions, ...extensions.rules].map(({ effect, rule, source }) =>
+      parseRule(rule, effect, tape.asRecorded(source)),
+    );
+    return {
+      rules,
+      rulesVersion: canonicalHash(rules.map(({ effect, text, source }) => [effect, text, source])),
+      toolSources: [...(options.toolSources ?? [createBuiltinTools(clock, one.toolPacks)]), ...extensions.toolSources],
+    };
+  };
+  const { rules, rulesVersion, toolSources } = partsFor(settings);
   const watched =
     extensions.store === undefined ? watchWrites(await openStore(options.store, options)) : unwatched(extensions.store);
   const store = tape.store(watched.store);
@@ -71,8 +82,16 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     },
     aliases: options.userWords?.aliases ?? new Map(),
   };
-  const anyAlias = aliasSource(slash.aliases, () => anySession);
-  const anySession = createSlashRegistry([...slash.sources, anyAlias], slash.builtIns);
+  const anyAlias = aliasSource(
+    () => slash.aliases,
+    () => anySession,
+  );
+  const profiles: SessionDependencies["profiles"] = options.profiles && {
+    ...options.profiles,
+    switchTo: (profile, args, caller) => switchProfile(harness, dependencies, { profile, args, caller }),
+  };
+  const ofNoProject = profileCommands(profiles, () => undefined);
+  const anySession = createSlashRegistry([...slash.sources, ofNoProject, anyAlias], slash.builtIns);
   const dependencies: SessionDependencies = {
     slash,
     settings,
@@ -86,11 +105,15 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     toolSources,
     rules,
     rulesVersion,
+    partsFor,
+    profiles,
+    memoryOf: memoryStores(options, redaction),
     undo: tape.isOn ? undefined : prepareUndo(options, [...logFiles(options.store), ...ownPaths]),
     workspace: tape.asRecorded(options.workspace),
     scratch: options.scratch === undefined ? undefined : createScratchFolders(options.scratch),
     namedModel: options.model,
     autoApprove: options.autoApprove,
+    isService: options.waitsForHumans === true,
     context: options.context ?? {},
     howToAddRule: options.howToAddRule,
     keepRule: options.keepRule && tape.keepRule(options.keepRule),
@@ -118,7 +141,8 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     clock,
     ids,
     store,
-    open: (command, approver, onTaken) => openSession(dependencies, command, approver, undefined, onTaken),
+    open: (command, approver, onTaken, imported) =>
+      openSession(dependencies, command, approver, undefined, onTaken, imported),
     profile: settings.profile.name,
     customHandlers: extensions.customHandlers,
     ...defined({ waitsForHumans: options.waitsForHumans, permissionTimeoutMs: options.permissionTimeoutMs }),
@@ -140,12 +164,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     transports: extensions.transports,
     tools: () => toolSources.flatMap((source) => source.tools()),
     preview: (folder, context) => previewSession(dependencies, folder, context),
-    async profiles() {
-      const { name, source } = settings.profile;
-      const known = (await options.profiles?.()) ?? [];
-      const active = known.some((one) => one.name === name) ? [] : [{ name, scope: profileScope(source) }];
-      return [...active, ...known].map((one) => ({ ...one, active: one.name === name }));
-    },
+    profiles: (session) => listProfiles(harness, options, session),
     servers() {
       const states = [...programServers.open].flatMap((servers) => servers.states());
       const idle = settings.mcpServers.filter(({ name }) => !states.some((state) => state.name === name));
@@ -174,10 +193,6 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     },
   };
   return harness;
-}
-
-function profileScope(source: string): KnownProfile["scope"] {
-  return source === "built-in" ? "built-in" : "user";
 }
 
 /** A title is stored as it is shown, so that it passes redaction like everything else that is stored. */

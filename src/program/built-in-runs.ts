@@ -1,5 +1,4 @@
 /** What the engine runs of the built-in slash commands, for every client alike. Those that need the session itself are in `#session`. */
-import type { ProfileInForce } from "#artifacts";
 import { type Clock, visibleLine } from "#base";
 import type { BuiltInRuns, SlashCaller } from "#engine";
 import { ReasonError, SessionId, sessionInfoOf } from "#protocol";
@@ -25,7 +24,6 @@ export function builtInRuns(
       const { credential_helper, ...others } = await subsystemsOf(harness(), settings);
       return { text: subsystemLines({ ...others, credential_helper: { ...credential_helper } }).join("\n") };
     },
-    profile: () => ({ text: profileText(settings.profile) }),
     cost: async (_args, { session }) => ({ text: await costTable(harness(), session) }),
     "sessions:list": async (_args, caller) => ({ text: await sessionTable(harness(), caller, clock.now()) }),
     async "sessions:resume"({ session = "" }, caller) {
@@ -51,11 +49,6 @@ export function builtInRuns(
       };
     },
   };
-}
-
-function profileText({ name, source, sets }: ProfileInForce): string {
-  const said = sets.length === 0 ? "It sets nothing." : `It sets: ${sets.join(", ")}.`;
-  return `Profile: ${visibleLine(name)} (${visibleLine(source)})\n${said}`;
 }
 
 /** `3` or `at 3`, counted from 1. Rejects with InvalidCommand. */

@@ -48,7 +48,12 @@ export async function retentionPortion(
   const nowMs = settledMs(ports);
   if (!(await mark.isDue()) || !existsSync(sessionsDb)) return { kind: "not-due" };
   const clock = { now: () => nowMs };
-  const options = { path: sessionsDb, clock, key: machineKey(env), policy: retentionPolicy(settings.retention) };
+  const options = {
+    path: sessionsDb,
+    clock,
+    key: machineKey(env),
+    policy: await retentionPolicy(ports, settings.retention),
+  };
   const { expiredEvents, isComplete } = runRetention({ ...options, ...bound });
   if (!isComplete) return { kind: "unfinished", expiredEvents };
   forgetLostLogs(headsDirectory(env), { own: sessionsDb, nowMs });

@@ -24,7 +24,7 @@ export async function tellExpiring(ports: ProgramPorts, settings: () => Promise<
       import("#stores"),
       import("./retention-policy.ts"),
     ]);
-    const policy = retentionPolicy(await settings());
+    const policy = await retentionPolicy(ports, await settings());
     const soon = expiringSessions({ path: sessionsDb, clock, key: machineKey(env), policy });
     await mark.set();
     if (soon.length > 0) terminal.err(`${expiringText(soon.map(({ id }) => id))}\n`);

@@ -72,6 +72,7 @@ export {
   ownPin,
   type ServerFlags,
 } from "./mcp-servers.ts";
+export { openMemories } from "./memory.ts";
 export {
   closeProgram,
   loadSettings,
@@ -84,7 +85,7 @@ export {
 export type { Harness, HarnessOptions } from "./options.ts";
 export { loadPolicy, type PolicyFlags } from "./policy-source.ts";
 export type { OutwardRedactor, OutwardText, ProgramPorts } from "./ports.ts";
-export { withProfile } from "./profiles.ts";
+export { profileNamed, withProfile } from "./profiles.ts";
 export { trustDirectory } from "./project-keys.ts";
 export { namesProject } from "./project-names.ts";
 export { previewProject } from "./project-preview.ts";
@@ -100,6 +101,7 @@ export {
   type ConditionCheck,
   type ConditionResult,
   conditionCheck,
+  expressionTexts,
   locateProject,
   lookAtProject,
   mayHaveProject,

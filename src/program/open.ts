@@ -14,11 +14,13 @@ import { keepRule } from "./keep-rule.ts";
 import { keptHeads } from "./kept-heads.ts";
 import type { Harness, HarnessOptions } from "./options.ts";
 import type { ProgramPorts } from "./ports.ts";
-import { knownProfiles, loadUserSettings, withProfile } from "./profiles.ts";
+import { knownProfiles, profilesOf } from "./profile-files.ts";
+import { loadUserSettings, profileChange, withProfile, withSecretsOfProfiles } from "./profiles.ts";
 import { namesProject } from "./project-names.ts";
 import type { ReviewServers } from "./project-servers.ts";
 import { mayHaveProject, type ProjectPlace, problemText, soundProject, userFlags } from "./projects.ts";
 import { createRawDump } from "./raw-dump.ts";
+import { loadRedaction } from "./redaction.ts";
 import { ruleWarnings } from "./rule-warnings.ts";
 import type { RunFlags } from "./run-flags.ts";
 import { type LogFlags, openProgramLog } from "./service-log.ts";
@@ -116,12 +118,23 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
     ...(options.isService === true ? { waitsForHumans: true } : {}),
     permissionTimeoutMs:
       options.isOverWire === true ? (settings.permissionTimeoutMs ?? PERMISSION_TIMEOUT_MS) : TERMINAL_ANSWER_MS,
-    projects: projectsOf(ports, place, workspace, options.projectLater === true ? undefined : opened, options),
+    projects: projectsOf(ports, workspace, options.projectLater === true ? undefined : opened, options),
     args: ["harness", ...ports.args],
     plugins: [plugin, ...plugins],
     userWords,
     outward: () => ports.outward.load(),
-    profiles: () => knownProfiles(ports),
+    redaction: async () => {
+      const { credentials } = ports;
+      return loadRedaction({ settings: await withSecretsOfProfiles(env, settings), env, clock, credentials });
+    },
+    profiles: {
+      known: (here) => knownProfiles(ports, here && profilesOf(here)),
+      settings: async (profile) => {
+        const wanted = underProfile(userFlags(flags), profile);
+        return mergedSettings((await loadUserSettings(ports, wanted)).settings, wanted, undefined);
+      },
+      change: profileChange,
+    },
     serverLog,
     ...defined({ ownPaths: options.ownPaths }),
     checkToken: async (token) => {
@@ -148,6 +161,14 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
   return { harness, settings, workspace, ...defined({ project }) };
 }
 
+/** The same with another profile; undefined: that of the program. */
+function underProfile<Flags extends Pick<RunFlags, "profile" | "framework">>(
+  flags: Flags,
+  profile: string | undefined,
+): Flags {
+  return profile === undefined ? flags : { ...flags, profile, framework: false };
+}
+
 /** Before anything of the folder is read. A session that is opened there would be refused anyway. */
 function refuseFolder({ cwd, env }: ProgramPorts, { dir, config }: ProjectPlace): void {
   const folder = resolve(cwd, dir ?? (config === undefined ? "." : dirname(config)));
@@ -170,30 +191,31 @@ export async function closeProgram(
 /** Each session has a loader of its own, for each has to notice changes itself; the one that is there is for the first. */
 function projectsOf(
   ports: ProgramPorts,
-  place: ProjectPlace,
   workspace: string,
   opened: TrustedProject | undefined,
   options: OpenOptions,
 ): NonNullable<HarnessOptions["projects"]> {
   let unused = opened;
-  return async (folder) => {
-    const here = folder === workspace ? place : { ...place, config: undefined, dir: folder };
-    const { config, ...elsewhere } = here;
-    const asked = config === undefined ? elsewhere : { ...elsewhere, config };
-    const found = folder === workspace ? unused : undefined;
+  return async (folder, profile) => {
+    const flags = underProfile(userFlags(options.flags), profile);
+    const place = projectPlace(options.flags);
+    const { config, ...elsewhere } = folder === workspace ? place : { ...place, config: undefined, dir: folder };
+    const asked = await withProfile(ports, config === undefined ? elsewhere : { ...elsewhere, config }, flags);
+    const isSame = folder === workspace && profile === undefined;
+    const found = isSame ? unused : undefined;
     if (found !== undefined) unused = undefined;
     else if (!mayHaveProject(ports, asked)) return undefined;
     const trusted = found ?? (await openTrusted(ports, asked, options));
     const { loader, loaded, askForAck } = trusted;
     const project = soundProject(loaded);
     // Those of the program were made with the project that it was opened with.
-    const isOfProgram = folder === workspace && opened !== undefined;
-    const flags = userFlags(options.flags);
+    const isOfProgram = isSame && opened !== undefined;
     if (isOfProgram) return { loader, project, ...defined({ askForAck }) };
-    const own = await loadUserSettings(ports, flags);
+    const own = await loadUserSettings(ports, flags, profilesOf(project));
     const merged = mergedSettings(own.settings, flags, project);
     const { settings, notices } = await withProjectServers(ports, merged, trusted, options.reviewServers);
-    for (const notice of notices) options.watch?.serverLog("warn", notice);
+    for (const notice of [...(profile === undefined ? [] : own.warnings), ...notices])
+      options.watch?.serverLog("warn", notice);
     return { loader, project, settings, ...defined({ askForAck }) };
   };
 }
@@ -257,8 +279,8 @@ export async function loadSettings(
   >,
   project?: Project,
 ): Promise<LoadedConfig> {
-  const { settings: own, warnings } = await loadUserSettings(ports, flags);
-  ports.outward.use(own);
+  const { settings: own, warnings } = await loadUserSettings(ports, flags, project && profilesOf(project));
+  ports.outward.use(await withSecretsOfProfiles(ports.env, own));
   return { warnings, settings: mergedSettings(own, flags, project) };
 }
 

@@ -16,12 +16,12 @@ import type {
 } from "#engine";
 import type { McpServerState } from "#mcp";
 import type { Command, CommandOf, RedactionSummary, SessionId, SlashCommand } from "#protocol";
-import type { AddedTransport, OpenProject, SessionDependencies } from "#session";
+import type { AddedTransport, OpenProject, SessionDependencies, SessionProfiles } from "#session";
 import type { HeadsPlace, Signer, StoreChoice } from "#stores";
 import type { UndoStoreOptions } from "#undo";
 import type { ChooseModels } from "./models.ts";
 import type { OutwardRedactor } from "./ports.ts";
-import type { KnownProfile } from "./profiles.ts";
+import type { KnownProfile } from "./profile-files.ts";
 import type { SessionPreview } from "./session-preview.ts";
 import type { UserWords } from "./user-words.ts";
 import type { WriteHealth } from "./watched-store.ts";
@@ -72,10 +72,12 @@ export interface HarnessOptions {
   readonly checkToken?: CheckToken;
   /** Slash commands that the user has written. Default: none. */
   readonly userWords?: Pick<UserWords, "commands" | "aliases">;
+  /** False: memories of the user and of the workspace are not read. Default: true. */
+  readonly ownMemories?: boolean;
   /** Redacts whole sessions that leave the program as text. Absent: there is no `/sessions:export`. */
   readonly outward?: () => Promise<OutwardRedactor>;
-  /** Which profiles there are. Default: the one in the settings. */
-  readonly profiles?: () => Promise<readonly KnownProfile[]>;
+  /** The profiles that sessions can have. Default: the one in the settings, for all of them. */
+  readonly profiles?: Omit<SessionProfiles, "switchTo">;
   /** Instead of the built-in tools. */
   readonly toolSources?: readonly ToolSource[];
   readonly plugins?: readonly Plugin[];
@@ -130,8 +132,8 @@ export interface Harness {
   preview(folder: string, context?: CommandOf<"SetContext">["values"]): Promise<SessionPreview>;
   /** The MCP servers of open sessions, and those of the configuration that none of them has started. */
   servers(): readonly McpServerState[];
-  /** Those that a program can be started with, and which of them this one has. */
-  profiles(): Promise<readonly (KnownProfile & { readonly active: boolean })[]>;
+  /** Those that a session can have; `active` is the one of the program, or that of the session. Rejects with SessionNotFound. */
+  profiles(session?: SessionId): Promise<readonly (KnownProfile & { readonly active: boolean })[]>;
   health(): Health;
   /**
    * Ends all sessions and closes the log. Recording: writes the cassette, or rejects with CassetteNotWritten. Replaying: rejects with

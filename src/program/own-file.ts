@@ -3,15 +3,17 @@ import { lstat, readdir, readFile } from "node:fs/promises";
 import { errnoOf, messageOf } from "#base";
 import { ReasonError } from "#protocol";
 
-const MAX_BYTES = 256 * 1024;
+export const OWN_FILE_MAX_BYTES = 256 * 1024;
 
 /** Undefined when it is not there. Rejects with ConfigInvalid for a file that is too large, or that others may write. */
 export async function ownText(file: string): Promise<string | undefined> {
   try {
-    const { mode, size, uid } = await lstat(file);
-    const refused =
-      size > MAX_BYTES
-        ? `is larger than ${MAX_BYTES} bytes`
+    const stats = await lstat(file);
+    const { mode, size, uid } = stats;
+    const refused = !stats.isFile()
+      ? "is a link or not an ordinary file: put the file itself there"
+      : size > OWN_FILE_MAX_BYTES
+        ? `is larger than ${OWN_FILE_MAX_BYTES} bytes`
         : (mode & 0o022) !== 0 || (process.getuid !== undefined && uid !== process.getuid())
           ? "can be written by others: make it yours alone with chmod go-w"
           : undefined;

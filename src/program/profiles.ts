@@ -1,136 +1,143 @@
 /**
  * Which profile a run uses, and the user's settings with it. Order, later wins: the built-in profile, `config.toml`, a profile of the
- * user. The project, the environment and flags come after that.
+ * user or of the project. `harness.md`, the environment and flags come after that.
  */
-import { readFile } from "node:fs/promises";
-import { basename, join, resolve } from "node:path";
-import { defaultSettings, type LoadedConfig, loadProfileParser, type Profile } from "#artifacts";
-import { visibleLine } from "#base";
+import { hash } from "node:crypto";
+import { dirname, resolve } from "node:path";
+import {
+  defaultSettings,
+  type LoadedConfig,
+  loadProfileParser,
+  type Profile,
+  type ProfileInForce,
+  type Settings,
+} from "#artifacts";
+import { defined, messageOf } from "#base";
 import { ReasonError } from "#protocol";
-import { harnessPaths } from "#stores/keys";
-import { namesIn, ownText } from "./own-file.ts";
-import type { ProgramPorts } from "./ports.ts";
+import { ownText } from "./own-file.ts";
+import {
+  fileText,
+  findPreset,
+  findProfile,
+  type ProfileFile,
+  type ProfilePorts,
+  type ProjectProfiles,
+  profilesOnDisk,
+  refuseShadowed,
+  refuseUnknownPacks,
+  refuseWrongName,
+  userProfiles,
+} from "./profile-files.ts";
 import type { ProjectPlace } from "./projects.ts";
 import type { RunFlags } from "./run-flags.ts";
 import { loadConfig } from "./user-config-file.ts";
 
-const ENDING = ".toml";
-const NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
-const LISTED_MAX = 200;
 const DEFAULT = "default";
 
-export type ProfilePorts = Pick<ProgramPorts, "env" | "cwd" | "profilesDir">;
 export type ProfileFlags = Pick<RunFlags, "config" | "profile" | "framework">;
 
-export interface KnownProfile {
-  readonly name: string;
-  readonly scope: "built-in" | "user";
-}
-
-/** Built-in ones first. */
-export async function knownProfiles({ env, profilesDir }: Omit<ProfilePorts, "cwd">): Promise<readonly KnownProfile[]> {
-  const builtIn = await profileNames(profilesDir);
-  const own = (await profileNames(userFolder(env))).filter((name) => !builtIn.includes(name));
-  return [
-    ...builtIn.map((name) => ({ name, scope: "built-in" }) as const),
-    ...own.map((name) => ({ name, scope: "user" }) as const),
-  ].slice(0, LISTED_MAX);
-}
-
-/** The user's settings with the profile that the flags name. Rejects with ConfigInvalid, or with UsageInvalid for flags that disagree. */
-export async function loadUserSettings(ports: ProfilePorts, flags: ProfileFlags): Promise<LoadedConfig> {
-  const named = profileOf(flags);
+/**
+ * The user's settings with the profile that the flags name. Rejects with ConfigInvalid, or with UsageInvalid for flags that disagree.
+ * Without `ofProject` no profile of a project is found.
+ */
+export async function loadUserSettings(
+  ports: ProfilePorts,
+  flags: ProfileFlags,
+  ofProject?: ProjectProfiles,
+): Promise<LoadedConfig> {
+  const named = profileNamed(flags);
   // Its values are the defaults, so that a run without a profile reads no file for it.
   if (named === undefined || named === DEFAULT) {
-    if (named === DEFAULT) await refuseShadowed(ports.env, DEFAULT);
+    if (named === DEFAULT) refuseShadowed(ports.env, DEFAULT);
     return loadConfig(ports, flags.config);
   }
-  const { parseProfile, applyProfile } = await loadProfileParser();
-  const { isBuiltIn, ...found } = await findProfile(ports, named);
-  const profile = parseProfile(found.file, found.text, found);
-  if (!isBuiltIn) await refuseWrongName(ports, profile, found);
-  const base = isBuiltIn ? applyProfile(defaultSettings, profile) : defaultSettings;
-  const { settings, warnings } = await loadConfig(ports, flags.config, base);
-  return {
-    settings: isBuiltIn ? settings : applyProfile(settings, profile),
-    warnings: [...warnings, ...profile.warnings],
-  };
+  const { applyProfile, narrowedProfile } = await loadProfileParser();
+  const found = await findProfile(ports, named, ofProject);
+  const profile = await parsedProfile(ports, found);
+  if (found.scope === "built-in") {
+    const { settings, warnings } = await loadConfig(ports, flags.config, applyProfile(defaultSettings, profile));
+    return { settings, warnings: [...warnings, ...profile.warnings] };
+  }
+  refuseWrongName(ports, profile, found);
+  const { settings, warnings } = await loadConfig(ports, flags.config);
+  const applied = found.scope === "project" ? narrowedProfile(profile, settings) : profile;
+  return { settings: applyProfile(settings, applied), warnings: [...warnings, ...applied.warnings] };
 }
 
-/** With which optional files of the project the profile enables. */
-export async function withProfile<Place extends object>(
+/** With which optional files of the project, and which skills, the profile enables. */
+export async function withProfile<Place extends Partial<ProjectPlace>>(
   ports: ProfilePorts,
-  place: Place & Pick<ProjectPlace, "projectHooks">,
+  place: Place,
   flags: ProfileFlags,
-): Promise<Place & Pick<ProjectPlace, "contextSources" | "projectHooks">> {
-  if (profileOf(flags) === undefined) return place;
-  const { contextSources, allowProjectHooks } = (await loadUserSettings(ports, flags)).settings;
-  return { ...place, contextSources, projectHooks: place.projectHooks ?? allowProjectHooks };
+): Promise<Place & Pick<ProjectPlace, "contextSources" | "projectHooks" | "skillPacks">> {
+  if (profileNamed(flags) === undefined) return place;
+  const { dir, config, adminOnly, projectHooks } = place;
+  const root = resolve(ports.cwd, dir ?? (config === undefined ? "." : dirname(config)));
+  const { settings } = await loadUserSettings(ports, flags, adminOnly === true ? undefined : profilesOnDisk(root));
+  const { contextSources, allowProjectHooks, skillPacks } = settings;
+  return { ...place, contextSources, projectHooks: projectHooks ?? allowProjectHooks, ...defined({ skillPacks }) };
 }
 
-function profileOf({ profile, framework }: ProfileFlags): string | undefined {
+/**
+ * The settings with the servers of every profile that a session could be opened with: what those servers get, they can print. A profile
+ * that is broken now opens no session.
+ */
+export async function withSecretsOfProfiles(env: ProfilePorts["env"], settings: Settings): Promise<Settings> {
+  const profiles = userProfiles(env);
+  if (profiles.length === 0) return settings;
+  const { parseProfile } = await loadProfileParser();
+  const servers = await Promise.all(
+    profiles.map(async ({ read }) => {
+      try {
+        const { file, text, ...found } = await read();
+        return parseProfile(file, text, found).values.mcp_servers ?? [];
+      } catch (error) {
+        if (error instanceof ReasonError && error.reason === "ConfigInvalid") return [];
+        throw error;
+      }
+    }),
+  );
+  return { ...settings, mcpServers: [...settings.mcpServers, ...servers.flat()] };
+}
+
+/** As the flags name it. */
+export function profileNamed({ profile, framework }: ProfileFlags): string | undefined {
   if (framework !== true) return profile;
   if (profile === undefined || profile === "framework") return "framework";
   throw new ReasonError("UsageInvalid", { detail: `--framework cannot be combined with --profile ${profile}` });
 }
 
-interface FoundProfile {
-  readonly file: string;
-  readonly text: string;
-  readonly stem: string;
-  readonly source: string;
-  readonly isBuiltIn: boolean;
-}
-
-async function findProfile(ports: ProfilePorts, named: string): Promise<FoundProfile> {
-  const fileName = `${named}${ENDING}`;
-  if (!NAME.test(named)) {
-    const file = resolve(ports.cwd, named);
-    const text = await ownText(file);
-    if (text !== undefined) return { file, text, stem: basename(file, ENDING), source: file, isBuiltIn: false };
-  } else if ((await profileNames(ports.profilesDir)).includes(named)) {
-    await refuseShadowed(ports.env, named);
-    // The file of the program, whoever installed it.
-    const text = await readFile(join(ports.profilesDir, fileName), "utf8");
-    return { file: fileName, text, stem: named, source: "built-in", isBuiltIn: true };
-  } else {
-    const file = join(userFolder(ports.env), fileName);
-    const text = await ownText(file);
-    if (text !== undefined) return { file, text, stem: named, source: file, isBuiltIn: false };
+/** What became of the file of a profile since it was read; undefined while it is the same. Never rejects. */
+export async function profileChange({ source, scope, version }: ProfileInForce): Promise<string | undefined> {
+  if (version === undefined) return undefined;
+  try {
+    // Other people may write the files of a project; a new version of those takes effect after an ack.
+    const text = scope === "project" ? fileText(source) : await ownText(source);
+    if (text === undefined) return `${source} is gone.`;
+    if (hash("sha256", text, "hex") === version) return undefined;
+    const { parseProfile } = await loadProfileParser();
+    parseProfile(source, text, { stem: "", source, scope });
+    return `${source} has changed.`;
+  } catch (error) {
+    return `The file of the profile can no longer be used: ${messageOf(error)}.`;
   }
-  const names = (await knownProfiles(ports)).map(({ name }) => name).join(", ");
-  const detail = `there is no profile '${visibleLine(named).slice(0, 200)}'. Known profiles: ${names}. Add your own as a file in ${userFolder(ports.env)}, or name a file with --profile PATH`;
-  throw new ReasonError("ConfigInvalid", { detail });
 }
 
-/** Two profiles of one name would make it unclear which rules a session has. */
-async function refuseShadowed(env: ProfilePorts["env"], name: string): Promise<void> {
-  if (!(await profileNames(userFolder(env))).includes(name)) return;
-  const file = join(userFolder(env), `${name}${ENDING}`);
-  throw new ReasonError("ConfigInvalid", { detail: `'${name}' is a built-in profile: rename ${file}` });
-}
-
-async function refuseWrongName(
-  { profilesDir, env }: ProfilePorts,
-  { inForce: { name } }: Profile,
-  { file, stem }: Pick<FoundProfile, "file" | "stem">,
-): Promise<void> {
-  const isOfUser = file === join(userFolder(env), `${stem}${ENDING}`);
-  const why = !NAME.test(name)
-    ? `'${visibleLine(name)}' cannot be the name of a profile: set name, with small letters, digits, - and _`
-    : (await profileNames(profilesDir)).includes(name)
-      ? `'${name}' is the name of a built-in profile: choose another name`
-      : isOfUser && name !== stem
-        ? `name is '${name}', but the file is called ${basename(file)}: make them the same`
-        : undefined;
-  if (why !== undefined) throw new ReasonError("ConfigInvalid", { detail: `${file}: ${why}` });
-}
-
-async function profileNames(folder: string): Promise<readonly string[]> {
-  const stems = (await namesIn(folder, ENDING)).map((file) => basename(file, ENDING));
-  return stems.filter((stem) => NAME.test(stem));
-}
-
-function userFolder(env: ProfilePorts["env"]): string {
-  return join(harnessPaths(env).configDir, "profiles");
+/** With its presets. Rejects with ConfigInvalid, also for a preset or a pack of skills that nobody knows. */
+async function parsedProfile(ports: ProfilePorts, found: ProfileFile): Promise<Profile> {
+  const { parseProfile, parsePreset } = await loadProfileParser();
+  const profile = parseProfile(found.file, found.text, found);
+  const { permission_presets: named = [], skill_packs: packs = [] } = profile.values;
+  refuseUnknownPacks(ports.env, packs, found.source);
+  const presets = await Promise.all(
+    named.map(async (name) => {
+      const { file, text } = await findPreset(ports, name, found.source);
+      return parsePreset(file, text);
+    }),
+  );
+  return {
+    ...profile,
+    presets: presets.map(({ rules }) => rules),
+    warnings: [...profile.warnings, ...presets.flatMap(({ warnings }) => warnings)],
+  };
 }

@@ -53,6 +53,8 @@ export interface ProjectPlace {
   readonly userConfig?: string;
   /** Instead of `context_sources` of the configuration file. */
   readonly contextSources?: readonly ContextSource[];
+  /** Packs of skills from outside the project. Default: those that ship with the program. */
+  readonly skillPacks?: readonly string[];
   /** False: skills of the project alone. */
   readonly ownSkills?: boolean;
   /** `--allowed-domain`: hosts beside those that the project names. */
@@ -83,7 +85,7 @@ export function mayHaveProject(ports: ProjectPorts, place: ProjectPlace): boolea
   if (place.adminOnly === true) return existsSync(adminPolicy(ports.env));
   const root = resolve(ports.cwd, place.dir ?? ".");
   const names = ["harness.md", "harness.yaml", "harness.yml", ".harness"];
-  if (hasUserSkills(ports)) return true;
+  if (hasUserSkills(ports, place.skillPacks)) return true;
   if (names.some((name) => existsSync(join(root, name))) || existsSync(adminPolicy(ports.env))) return true;
   return mayHaveOptional(ifThere(() => realpathSync.native(root)) ?? root);
 }
@@ -109,7 +111,8 @@ export async function openProject(
   const { allowedDomains = [] } = place;
   // A project that takes effect may name the provider of a plugin.
   const providers = trust === undefined ? await providerNames() : undefined;
-  const skills = place.adminOnly === true || place.ownSkills === false ? undefined : await loadOwnSkills(ports);
+  const skills =
+    place.adminOnly === true || place.ownSkills === false ? undefined : await loadOwnSkills(ports, place.skillPacks);
   const loader = changed(files, (loaded) => {
     const checked = providers === undefined ? loaded : withProviders(loaded, providers);
     const ruled = withDomains(withRules(checked, checkRules), allowedDomains);
@@ -239,8 +242,28 @@ function withDomains(loaded: LoadedProject, domains: readonly string[]): LoadedP
   return { ...loaded, project: allowDomains(loaded.project, domains) };
 }
 
-/** Tells whether a `condition:` holds for these values. Each is compiled once; one that cannot be told does not hold. */
-export async function conditionCheck({ clock }: ProjectPorts, values: ContextValues = {}): Promise<ConditionCheck> {
+/** Tells whether a `condition:` holds for these values; one that cannot be told does not hold. */
+export async function conditionCheck(ports: ProjectPorts, values?: ContextValues): Promise<ConditionCheck> {
+  const { condition, set } = await expressions(ports, values);
+  return (source) => {
+    try {
+      return { holds: condition(source)(set) };
+    } catch (error) {
+      return { holds: false, failed: messageOf(error) };
+    }
+  };
+}
+
+/** The text of an expression for these values. Throws. */
+export async function expressionTexts(
+  ports: ProjectPorts,
+  values?: ContextValues,
+): Promise<(source: ScriptSource) => string> {
+  const { text, set } = await expressions(ports, values);
+  return (source) => text(source)(set);
+}
+
+async function expressions({ clock }: ProjectPorts, values: ContextValues = {}) {
   const { createRunStates, createScripts } = await import("#script");
   const nothing = (): undefined => undefined;
   // As in a session: null takes a value away.
@@ -256,13 +279,7 @@ export async function conditionCheck({ clock }: ProjectPorts, values: ContextVal
     emit: nothing,
     maxCallDepth: 0,
   });
-  return (condition) => {
-    try {
-      return { holds: scripts.condition(condition)(set) };
-    } catch (error) {
-      return { holds: false, failed: messageOf(error) };
-    }
-  };
+  return { ...scripts, set };
 }
 
 /** The project, or a ackRefusal that names every problem. */

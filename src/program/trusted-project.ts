@@ -5,8 +5,9 @@ import { resolve } from "node:path";
 import { type AwaitingFile, fileKinds, type TrustPort } from "#artifacts";
 import { defined, messageOf, paint, visibleLine } from "#base";
 import { ReasonError, reasonText } from "#protocol";
+import type { AskForAck } from "#session";
 import { createLockFileTrust, LockFileError, MAX_LOCK_BYTES, type ProjectTrust, parseLock } from "#trust";
-import type { HarnessOptions } from "./options.ts";
+import { askInline } from "./inline-acks.ts";
 import type { ProjectPorts } from "./ports.ts";
 import type { ServerAnswers } from "./project-servers.ts";
 import { type OpenedProject, openProject, type ProjectPlace } from "./projects.ts";
@@ -30,7 +31,7 @@ export type ReviewFiles = (
 export interface TrustedProject extends OpenedProject {
   /** What was said about its MCP servers. Absent where a lock file speaks for the user: it does not speak about servers. */
   readonly servers?: ServerAnswers;
-  readonly askForAck?: NonNullable<Awaited<ReturnType<NonNullable<HarnessOptions["projects"]>>>>["askForAck"];
+  readonly askForAck?: AskForAck;
 }
 
 /**
@@ -53,7 +54,8 @@ export async function openTrustedProject(
   const opened = await openProject(ports, place, place.adminOnly === true ? undefined : trustOf);
   const { awaiting } = opened.loaded;
   const ask = own === undefined || review === undefined ? undefined : askWith(review, own);
-  if (awaiting === undefined) return { ...opened, ...defined({ askForAck: ask, servers: own }) };
+  const askLater = ask ?? (own === undefined ? undefined : askInline(own));
+  if (awaiting === undefined) return { ...opened, ...defined({ askForAck: askLater, servers: own }) };
   const problem = own?.problem();
   if (problem !== undefined) ports.terminal.err(`${paint(ports.terminal, "yellow", `warning: ${problem}`)}\n`);
   if (ask === undefined) throw ackRefusal(awaiting, named, remedy);
@@ -69,8 +71,8 @@ export async function openTrustedProject(
   throw new ReasonError("AckDenied", { files: awaitingNames(loaded.awaiting) });
 }
 
-function askWith(review: ReviewFiles, trust: ProjectTrust): NonNullable<TrustedProject["askForAck"]> {
-  return async (awaiting, signal) => {
+function askWith(review: ReviewFiles, trust: ProjectTrust) {
+  return async (awaiting: readonly AwaitingFile[], signal: AbortSignal): Promise<boolean> => {
     const { accepted, denied } = await review(trust, awaiting, signal);
     return accepted.length + denied.length > 0;
   };

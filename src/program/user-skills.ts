@@ -1,4 +1,7 @@
-/** Skills from outside a project: those that ship with the program, then `skills/*\/SKILL.md` of the configuration folder. */
+/**
+ * Skills from outside a project: those that ship with the program, then packs that a profile names, then `skills/*\/SKILL.md` of the
+ * configuration folder.
+ */
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,20 +11,27 @@ import { ReasonError } from "#protocol";
 import { harnessPaths } from "#stores/keys";
 import { ownText } from "./own-file.ts";
 import type { ProjectPorts } from "./ports.ts";
+import { BUILT_IN_PACK, skillPack } from "./profile-files.ts";
 
 const MAX_SKILLS = 200;
 
 /** A cheap look, so that a plain folder costs nothing. */
-export function hasUserSkills({ env, skillsDir }: ProjectPorts): boolean {
-  return skillsDir !== undefined && existsSync(userFolder(env));
+export function hasUserSkills({ env, skillsDir }: ProjectPorts, packs: readonly string[] = []): boolean {
+  return skillsDir !== undefined && (packs.some((pack) => pack !== BUILT_IN_PACK) || existsSync(userFolder(env)));
 }
 
 /** Read once, when the project is opened. Rejects with ConfigInvalid for a file of the user that others may write. */
-export async function loadOwnSkills({ env, skillsDir }: ProjectPorts): Promise<OwnSkills | undefined> {
+export async function loadOwnSkills(
+  { env, skillsDir }: ProjectPorts,
+  packs: readonly string[] = [BUILT_IN_PACK],
+): Promise<OwnSkills | undefined> {
   if (skillsDir === undefined) return undefined;
-  const builtIn = await readSkills(skillsDir, "built-in", (file) => readFile(file, "utf8"));
-  const user = await readSkills(userFolder(env), "user", ownText);
-  const all = [...builtIn, ...user];
+  const named = packs.map((pack) =>
+    pack === BUILT_IN_PACK
+      ? readSkills(skillsDir, "built-in", (file) => readFile(file, "utf8"))
+      : readSkills(skillPack(env, pack), "user", ownText),
+  );
+  const all = (await Promise.all([...named, readSkills(userFolder(env), "user", ownText)])).flat();
   return {
     files: all.flatMap(({ files }) => files),
     leftOut: all.flatMap(({ leftOut }) => leftOut),

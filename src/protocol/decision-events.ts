@@ -109,8 +109,15 @@ export const decisionEvents = {
     call_id: callId,
     question: z.string(),
     options: z.array(z.string()).optional(),
+    plan: z
+      .string()
+      .optional()
+      .describe(
+        'A plan, as Markdown, that waits for approval; question has it as well. The answer is the word approve, or a JSON object {"plan": "…"} with the text as the person edited it. Anything else rejects the plan, and the model reads it.',
+      ),
     delegate: delegate.optional().describe("The agent that asks, if it is not the root agent."),
     server: z.string().optional().describe("The MCP server that asks during the call. Absent: the model asks."),
+    file: z.string().optional().describe("The context file that Harness itself asks about, instead of the model."),
     form: z
       .array(formField)
       .optional()

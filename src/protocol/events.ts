@@ -1,12 +1,13 @@
-/** Every event the engine can publish, with its payload: the four tables as one. */
+/** Every event the engine can publish, with its payload: the five tables as one. */
 import type { z } from "zod";
 import { callEvents } from "./call-events.ts";
 import { decisionEvents } from "./decision-events.ts";
 import type { RedactionSummary } from "./event-fields.ts";
 import { sessionEvents } from "./session-events.ts";
 import { turnEvents } from "./turn-events.ts";
+import { workEvents } from "./work-events.ts";
 
-export const events = { ...turnEvents, ...callEvents, ...decisionEvents, ...sessionEvents } as const;
+export const events = { ...turnEvents, ...callEvents, ...decisionEvents, ...workEvents, ...sessionEvents } as const;
 
 export type EventKind = keyof typeof events;
 

@@ -15,11 +15,17 @@ export const sessionEvents = {
     agent: z.string().optional().describe("For a delegate: its name; empty if it has none."),
     depth: depth.optional(),
   }).describe("First event of a session."),
-  SessionEnded: wire({ reason: z.enum(["idle", "user", "error", "binary-shutdown", "delegation-over"]) }).describe(
-    "The engine closed the session.",
-  ),
+  SessionEnded: wire({
+    reason: z
+      .enum(["idle", "user", "error", "binary-shutdown", "delegation-over", "paused"])
+      .describe(
+        "`paused`: a person went on in another session, or with another profile. Whoever resumes it continues it.",
+      ),
+    continued_in: idSchema(SessionId)
+      .optional()
+      .describe("For `paused`: the session in which the conversation continues. It can be this one."),
+  }).describe("The engine closed the session."),
   ModelChanged: wire({ model: z.string(), previous: z.string() }).describe("SetModel took effect, or a fallback did."),
-  PlanModeChanged: wire({ active: z.boolean() }).describe("Plan mode was entered or left."),
   ContextSet: wire({ values: z.record(z.string(), z.unknown()) }).describe(
     "Context values changed; this has all current values.",
   ),

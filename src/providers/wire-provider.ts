@@ -6,9 +6,11 @@ import type { Catalog } from "./catalog.ts";
 import { costUsd, type PriceOverrides, priceOf } from "./cost.ts";
 import { failure, type Peer, refused, truncated } from "./failure.ts";
 import type { HttpClient } from "./http.ts";
+import { takesImages } from "./model-facts.ts";
 import type { Price } from "./prices.ts";
 import { type CallLimits, streamCall } from "./stream-call.ts";
 import { contextOverflow, estimateTokens } from "./tokens.ts";
+import { withoutImages } from "./unread-images.ts";
 import type { Vendor } from "./vendors.ts";
 import { noUsage, type WireEnd, type WireFamily, type WireOptions } from "./wire-family.ts";
 import { createWireNames } from "./wire-names.ts";
@@ -48,9 +50,10 @@ export function createWireProvider(
     return streamCall({ peer, url, headers, ...keyed, body, signal, limits, reader, ...traced, ...watched }, ports);
   };
 
-  const chat = async (call: ModelCall): Promise<ModelOutcome> => {
-    if (call.signal.aborted) return failure("Cancelled", false);
-    const name = modelName(call.request);
+  const chat = async (given: ModelCall): Promise<ModelOutcome> => {
+    if (given.signal.aborted) return failure("Cancelled", false);
+    const name = modelName(given.request);
+    const call = takesImages(vendor.name, name) ? given : { ...given, request: withoutImages(given.request) };
     const facts = ports.catalog.find(name);
     const overflow = contextOverflow(call.request, facts.contextTokens);
     if (overflow !== undefined) return overflow;

@@ -1,6 +1,6 @@
 /** What every request and every call of a tool passes on its way, both lists outermost first. */
 import type { Project } from "#artifacts";
-import { createHistory, createIdentity, createUntrusted, promptBlocks } from "#context";
+import { createHistory, createIdentity, createUntrusted, type PromptBlock, promptBlocks, withJoined } from "#context";
 import { createToolRetries } from "#delegation";
 import {
   type EventBus,
@@ -27,8 +27,9 @@ import {
   type NetworkJudgement,
   namedPaths,
   type Permission,
+  type SkillLimits,
 } from "#governance";
-import { createMemoization } from "#tools";
+import { type BackgroundJobs, createMemoization } from "#tools";
 import type { SessionEngineParts } from "./engine.ts";
 import { labelRules, policyVersion } from "./policy.ts";
 import { delegatePrompt, sharedUndo } from "./tree.ts";
@@ -38,10 +39,17 @@ export interface ChainParts {
   readonly budgets: Budgets;
   readonly askModel: ModelQuestions["ask"];
   readonly hooks: HookDispatcher | undefined;
+  readonly limits: SkillLimits;
+  readonly jobs: Pick<BackgroundJobs, "mayWrite"> | undefined;
+  /** What stands in the prompt besides the blocks of the project. */
+  readonly joined: () => readonly PromptBlock[];
 }
 
 /** Behind the last one the request is redacted and reaches the provider. */
-export function requestChain(parts: SessionEngineParts, { budgets, hooks }: ChainParts): RequestMiddleware[] {
+export function requestChain(
+  parts: SessionEngineParts,
+  { budgets, hooks, limits, joined }: Pick<ChainParts, "budgets" | "hooks" | "limits" | "joined">,
+): RequestMiddleware[] {
   const { dependencies, birth, world, place, depth, standing } = parts;
   const { workspace, runtime } = place;
   const project = (): Project | undefined => runtime?.live.current();
@@ -49,9 +57,11 @@ export function requestChain(parts: SessionEngineParts, { budgets, hooks }: Chai
   return [
     budgets.request,
     ...dependencies.extensions.requestChain,
-    createIdentity(
-      () => (birth && (delegatePrompt(birth.spec, project()) ?? plain)) ?? runtime?.live.prompt() ?? plain,
-    ),
+    createIdentity(() => {
+      if (birth !== undefined) return delegatePrompt(birth.spec, project()) ?? plain;
+      return withJoined(runtime?.live.prompt() ?? plain, joined());
+    }),
+    limits.request,
     createHistory({ maxTurns: () => (birth?.spec.context ?? project()?.config.context)?.maxHistory }),
     createUntrusted(),
     ...(hooks === undefined ? [] : [createCompletionHooks({ hooks, depth })]),
@@ -61,7 +71,7 @@ export function requestChain(parts: SessionEngineParts, { budgets, hooks }: Chai
 /** Behind the last one the tool runs. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
 export function toolChain(
   parts: SessionEngineParts,
-  { permission, budgets, hooks, askModel }: ChainParts,
+  { permission, budgets, hooks, limits, askModel, jobs }: ChainParts,
 ): ToolMiddleware[] {
   const { core, dependencies, birth, place, depth } = parts;
   const { bus, clock } = core;
@@ -71,8 +81,8 @@ export function toolChain(
   const validation = createValidation();
   const version = (): string => policyVersion(parts);
   const { judgeEffect, isJudgedWhole } = permission;
-  /** Other agents work in the same folder now. */
-  const isShared = (): boolean => place.tree.count > depth - dependencies.depth;
+  /** Other agents or background commands work in the same folder now. */
+  const isShared = (): boolean => place.tree.count > depth - dependencies.depth || jobs?.mayWrite === true;
   return [
     createOutputLimit(),
     budgets.tool,
@@ -83,6 +93,7 @@ export function toolChain(
       validation,
       // What a hook has changed is validated again.
       ...(hooks === undefined ? [] : [createPreHooks(hooks, () => labels.held()), validation]),
+      limits.tool,
       permission.middleware,
     ]),
     ...(place.runtime === undefined ? [] : [touching(place.runtime.live.touch)]),
@@ -97,6 +108,11 @@ export function toolChain(
     createGate({
       ...{ ports, clock, policyVersion: version, judgeEffect, isJudgedWhole, askModel },
       onNetwork: networkRecord(bus),
+      onRecall({ id }, memories) {
+        for (const { name, labels: carried } of memories) {
+          for (const label of carried) labels.add(label, `the memory ${name}`, id);
+        }
+      },
     }),
   ];
 }

@@ -1,6 +1,6 @@
 /** What the program hands to each of its sessions, and what a session finds in its folder. */
-import type { PermissionRule, Project, ProjectLoader, Settings } from "#artifacts";
-import type { Clock, EffectPorts, FilePort } from "#base";
+import type { PermissionRule, ProfileInForce, ProfileScope, Project, ProjectLoader, Settings } from "#artifacts";
+import type { Clock, EffectPorts, FilePort, MemoryStore } from "#base";
 import type { Control, RestoreCommand } from "#control";
 import type {
   BuiltInRuns,
@@ -15,6 +15,8 @@ import type {
   Redaction,
   RequestMiddleware,
   SessionStore,
+  SlashCaller,
+  SlashOutcome,
   SlashSource,
   Subscriber,
   ToolMiddleware,
@@ -41,10 +43,16 @@ export interface SessionDependencies {
   readonly modelsFor: (settings: Settings) => Promise<ModelChoice>;
   readonly extensions: Extensions;
   readonly toolSources: readonly ToolSource[];
+  /** The tools and the rules that other settings make. */
+  readonly partsFor: (settings: Settings) => Pick<SessionDependencies, "toolSources" | "rules" | "rulesVersion">;
+  /** Absent: every session has the profile of the program. */
+  readonly profiles: SessionProfiles | undefined;
   /** Of the user's configuration and of plugins. */
   readonly rules: readonly Rule[];
   readonly rulesVersion: string;
   readonly undo: Undo | undefined;
+  /** The memories of the user and of one workspace, by its real path. */
+  readonly memoryOf: (root: string) => MemoryStore;
   /** For a session that names no other. */
   readonly workspace: string;
   /** For a session that names none where `workspace` cannot be one. */
@@ -52,6 +60,8 @@ export interface SessionDependencies {
   /** The model that was named for this run, if one was: it beats that of a session that is opened again. */
   readonly namedModel: string | undefined;
   readonly autoApprove: boolean;
+  /** Sessions go on when nobody is attached. */
+  readonly isService: boolean;
   readonly context: CommandOf<"SetContext">["values"];
   readonly howToAddRule: ((rule: string) => string) | undefined;
   readonly keepRule: ((rule: string) => Promise<string>) | undefined;
@@ -86,8 +96,23 @@ export interface SessionDependencies {
   readonly adopt: Control["adopt"];
 }
 
-/** Finds the project of a workspace; undefined where there is none. Throws ConfigInvalid, with every problem, for a broken one. */
-export type OpenProject = (workspace: string) => Promise<OpenedProject | undefined>;
+/**
+ * Finds the project of a workspace; undefined where there is none. `profile`: one that is not that of the program. Throws
+ * ConfigInvalid, with every problem, for a broken one.
+ */
+export type OpenProject = (workspace: string, profile?: string) => Promise<OpenedProject | undefined>;
+
+/** What a program needs to know so that its sessions can have different profiles. */
+export interface SessionProfiles {
+  /** Those that a session in a folder with this project can have. Throws ConfigInvalid for a folder that cannot be read. */
+  known(project: Project | undefined): readonly { readonly name: string; readonly scope: ProfileScope }[];
+  /** The settings under another profile where there is no project. Rejects with ConfigInvalid. */
+  settings(profile: string): Promise<Settings>;
+  /** What became of the file of the profile since it was read; undefined while it is the same. Never rejects. */
+  change(profile: ProfileInForce): Promise<string | undefined>;
+  /** `/profiles:NAME`: continues in a session with that profile. Rejects with a ReasonError that people can read. */
+  switchTo(profile: string, args: string, caller: SlashCaller): Promise<SlashOutcome>;
+}
 
 export interface OpenedProject {
   readonly loader: ProjectLoader;
@@ -103,7 +128,7 @@ export async function withSettings(
   settings: Settings | undefined,
 ): Promise<SessionDependencies> {
   if (settings === undefined) return program;
-  return { ...program, settings, models: await program.modelsFor(settings) };
+  return { ...program, settings, ...program.partsFor(settings), models: await program.modelsFor(settings) };
 }
 
 /** What plugins have registered. */

@@ -5,10 +5,13 @@ export type {
   OpenedProject,
   OpenProject,
   SessionDependencies,
+  SessionProfiles,
   Undo,
 } from "./dependencies.ts";
+export type { AskForAck } from "./live-project.ts";
 export { markdownEntry } from "./markdown-commands.ts";
 export { openSession } from "./open.ts";
+export { profileCommands } from "./profile-commands.ts";
 export { createProgramServers } from "./program-servers.ts";
 export { hasOwnToken } from "./remote-servers.ts";
 export { prepareSandbox, type SessionSandbox } from "./sandbox.ts";

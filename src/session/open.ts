@@ -1,38 +1,40 @@
 /** Opens one session: finds it and its folder, gives it ports, a log and a place in its tree, then its engine. */
 import { isAbsolute } from "node:path";
-import { loadFieldParser } from "#artifacts";
+import { loadFieldParser, optionalFiles } from "#artifacts";
 import { defined } from "#base";
-import { basePrompt } from "#context";
-import type { LiveSession } from "#control";
-import { createDelegationTree, endInterrupted } from "#delegation";
+import { basePrompt, lastTurns } from "#context";
+import type { ImportedTurns, LiveSession } from "#control";
+import { createDelegationTree } from "#delegation";
 import {
   type Approver,
   createRunContext,
   createSessionCore,
-  publishContext,
   type Reopened,
   type RunContext,
   refuseDelegate,
   reopenSession,
   type SessionCore,
-  type SessionLog,
   type SessionMeta,
   sumOf,
   type Tool,
 } from "#engine";
 import { createSessionLabels, createToolRates, deniedPrograms, newTreeUse, type SessionLabels } from "#governance";
-import { type CommandOf, type EventPayload, ReasonError, type SessionId } from "#protocol";
+import { type CommandOf, ReasonError, type SessionId } from "#protocol";
 import { foldersApart } from "#stores";
 import { refusedWorkspace } from "#world";
 import { liveSession, ruleCommands } from "./commands.ts";
+import { otherProfile } from "./continued-session.ts";
 import { type OpenedProject, type SessionDependencies, withSettings } from "./dependencies.ts";
-import { createSessionEngine, type SessionEngine } from "./engine.ts";
+import { createSessionEngine } from "./engine.ts";
 import { createInputCompletion } from "./input-completion.ts";
+import { lifeOf, type TakenLog } from "./life.ts";
+import { createSessionMemory, type SessionMemory } from "./memory.ts";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project.ts";
 import type { SessionServers } from "./servers.ts";
 import { type HookedSession, openShellHooks, type ShellHooks } from "./shell-hooks.ts";
 import { sessionSlash } from "./slash.ts";
 import type { AgentTree, Birth } from "./tree.ts";
+import { workOf, workWords } from "./work-words.ts";
 import { openWorld, type SessionWorld } from "./world.ts";
 
 export async function openSession(
@@ -41,6 +43,7 @@ export async function openSession(
   approver: Approver,
   birth?: Birth,
   onTaken?: () => void,
+  imported?: ImportedTurns,
 ): Promise<LiveSession> {
   const depth = birth?.spec.depth ?? program.depth;
   const redaction = await program.redaction;
@@ -57,10 +60,20 @@ export async function openSession(
     return deniedPrograms(rules.filter((rule) => (rule.labels ?? []).every((label) => held.includes(label))));
   };
   const shared = { running: birth?.place.processes, servers: birth?.place.servers, agent: birth?.spec.agent };
-  const parts = { id, folder, dependencies: found.dependencies, project, deniedPrograms: denied };
+  const memory =
+    birth?.place.memory ??
+    createSessionMemory({
+      session: id,
+      settings: settings.memory,
+      store: program.tape.session(id).memory(program.memoryOf(folder)),
+      repository: () => optionalFiles(project() ?? { optional: [] }, "memory").map(({ content }) => content),
+      labels: () => labels?.held() ?? [],
+      visible: (history) => lastTurns(history, project()?.config.context.maxHistory),
+    });
+  const parts = { id, folder, dependencies: found.dependencies, project, deniedPrograms: denied, memory: memory.port };
   const world = await openWorld({ ...parts, ...shared });
   // A delegate has those of its root.
-  const dependencies = birth === undefined ? withServers(found.dependencies, world.servers) : found.dependencies;
+  const dependencies = birth === undefined ? withTools(found.dependencies, world.servers, memory) : found.dependencies;
   const taken = await takeLog(found, command, birth, onTaken);
   if (birth === undefined) dependencies.programServers.open.add(world.servers);
   try {
@@ -97,8 +110,9 @@ export async function openSession(
     const { clock, tape } = dependencies;
     const core = createSessionCore({ id, clock, log, redaction, model, ...defined({ schedule: tape.schedule }) });
     const shared = { found: { ...found, dependencies }, profile };
-    const place = birth?.place ?? rootPlace({ ...shared, world, earlier, context, runtime, core, shellHooks });
-    session = { core, plan: place.plan };
+    const place =
+      birth?.place ?? rootPlace({ ...shared, world, memory, earlier, imported, context, runtime, core, shellHooks });
+    session = { core, mode: place.mode };
     labels = place.labels;
     const made = createSessionEngine({
       ...{ core, depth, dependencies, approver, birth, world, place, earlier, standing },
@@ -110,17 +124,26 @@ export async function openSession(
           child,
         ),
     });
-    const { engine, permission, rules } = made;
+    const { engine, permission, rules, agreements, jobs } = made;
     const ruled = ruleCommands(engine.bus, permission, rules, dependencies.keepRule);
     const { servers } = place;
-    const slash = sessionSlash({ dependencies, servers, rules: ruled.rules, runtime: place.runtime });
+    const work = workWords({
+      ...{ agreements, jobs, lasting: engine.lasting, mode: place.mode, clock },
+      isService: dependencies.isService,
+    });
+    const slash = sessionSlash({
+      ...place,
+      ...{ dependencies, rules: ruled.rules, work, model: () => engine.model, tools: place.allTools },
+    });
     const completion = createInputCompletion({ slash, servers, redaction: core.redaction });
     return {
-      ...liveSession({ engine, models, plan: place.plan, context }),
+      ...liveSession({ engine, models, context }),
       ...ruled,
+      agreements,
+      work: () => workOf({ agent: made, mode: place.mode, autoApprove: dependencies.autoApprove }),
       slash,
       completeInput: (text) => completion(text, new AbortController().signal),
-      ...lifeOf({ depth, dependencies, birth, world, place, session: made, ...taken }),
+      ...lifeOf({ depth, dependencies, birth, imported, world, place, session: made, ...taken }),
     };
   }
 }
@@ -140,7 +163,7 @@ interface FoundSession {
 
 async function findSession(
   program: SessionDependencies,
-  { resume, working_dir }: CommandOf<"CreateSession">,
+  { resume, working_dir, profile }: CommandOf<"CreateSession">,
   birth: Birth | undefined,
 ): Promise<FoundSession> {
   const { store, tape, ids } = program;
@@ -150,7 +173,7 @@ async function findSession(
     throw new ReasonError("InvalidCommand", { detail: "working_dir must be an absolute path" });
   }
   if (previous !== undefined) await refuseDelegate(store, previous);
-  if (previous !== undefined) refuseOtherProfile(program, previous);
+  const other = birth === undefined ? otherProfile(program, profile, previous) : undefined;
   const id = previous?.id ?? ids.session();
   const workspace = working_dir ?? previous?.workingDir ?? defaultFolder(program, id);
   // A replay may have it in another place than the recording, by whose name the session knows it.
@@ -159,16 +182,10 @@ async function findSession(
   const refused = birth === undefined ? refusal(program, folder) : undefined;
   if (refused !== undefined) throw new ReasonError("ConfigInvalid", { detail: refused });
   program.scratch?.open(folder);
-  const opened = birth === undefined ? await program.projects?.(folder) : undefined;
-  const dependencies = await withSettings(program, opened?.settings);
+  const opened = birth === undefined ? await program.projects?.(folder, other) : undefined;
+  const settings = opened?.settings ?? (other === undefined ? undefined : await program.profiles?.settings(other));
+  const dependencies = await withSettings(program, settings);
   return { id, previous, workspace, folder, opened, dependencies };
-}
-
-/** Rules, tools and instructions of a profile hold as long as its session. */
-function refuseOtherProfile({ settings: { profile } }: SessionDependencies, { id, profile: own }: SessionMeta): void {
-  if (own === profile.name) return;
-  const detail = `the session ${id} uses the profile '${own}', and this program uses '${profile.name}'; resume it with: harness run --profile ${own} --resume ${id}`;
-  throw new ReasonError("ConfigInvalid", { detail });
 }
 
 /** The folder of the program, or one of its own for the session where that cannot be a workspace. */
@@ -180,14 +197,6 @@ function defaultFolder(program: SessionDependencies, id: SessionId): string {
 
 function refusal({ env, ownPaths }: SessionDependencies, folder: string): string | undefined {
   return refusedWorkspace(folder, { env, own: ownPaths, apart: foldersApart(env) });
-}
-
-interface TakenLog {
-  readonly log: SessionLog;
-  /** Where an earlier run left the session. */
-  readonly earlier: Reopened | undefined;
-  readonly model: string;
-  readonly profile: string;
 }
 
 /** The lease of its log, which is made for a new session and read for one that was there before. */
@@ -224,7 +233,9 @@ function rootPlace({
   found: { id, workspace, dependencies },
   profile,
   world: { ports, processes, servers },
+  memory,
   earlier,
+  imported,
   context,
   runtime,
   core,
@@ -233,7 +244,9 @@ function rootPlace({
   readonly found: FoundSession;
   readonly profile: string;
   readonly world: SessionWorld;
+  readonly memory: SessionMemory;
   readonly earlier: Reopened | undefined;
+  readonly imported: ImportedTurns | undefined;
   readonly context: RunContext;
   readonly runtime: ProjectRuntime | undefined;
   readonly core: SessionCore;
@@ -245,14 +258,19 @@ function rootPlace({
     profile,
     runtime,
     context,
-    plan: { active: earlier?.remains.planMode ?? false },
+    mode: {
+      plan: earlier?.remains.planMode ?? false,
+      base: earlier?.remains.lasting.base ?? "ask",
+      delegates: new Set(),
+    },
     processes,
     shellHooks,
     servers,
+    memory,
     budget: newTreeUse(earlier && sumOf(earlier.remains.spent, earlier.remains.delegated)),
     tree: createDelegationTree(),
     sessionRules: [],
-    labels: createSessionLabels(earlier?.remains.labels),
+    labels: createSessionLabels(earlier?.remains.labels ?? imported?.labels),
     rates: createToolRates(settings.rateLimits.tools, clock),
     undo: dependencies.undo?.recorder(ports.files),
     allTools() {
@@ -266,96 +284,21 @@ function rootPlace({
   };
 }
 
-function withServers(dependencies: SessionDependencies, servers: SessionServers): SessionDependencies {
-  return { ...dependencies, toolSources: [...dependencies.toolSources, { name: "mcp", tools: servers.tools }] };
+function withTools(
+  dependencies: SessionDependencies,
+  servers: SessionServers,
+  memory: SessionMemory,
+): SessionDependencies {
+  const own = [
+    { name: "memory", tools: memory.tools },
+    { name: "mcp", tools: servers.tools },
+  ];
+  return { ...dependencies, toolSources: [...dependencies.toolSources, ...own] };
 }
 
 /** Those that come from no project. */
 function toolsOf({ toolSources }: SessionDependencies): readonly Tool[] {
   return toolSources.flatMap((source) => source.tools());
-}
-
-/** How it begins and ends, and what it takes back. */
-function lifeOf({
-  depth,
-  dependencies,
-  birth,
-  world: { ports, sandbox, servers },
-  place: { workspace, profile, runtime, context },
-  session: { engine, hooks, close },
-  log,
-  earlier,
-  model,
-}: Omit<TakenLog, "profile"> & {
-  readonly depth: number;
-  readonly dependencies: SessionDependencies;
-  readonly birth: Birth | undefined;
-  readonly world: SessionWorld;
-  readonly place: AgentTree;
-  readonly session: SessionEngine;
-}): Pick<LiveSession, "begin" | "finish" | "restore" | "release"> {
-  const { root } = ports.files;
-  return {
-    async begin() {
-      const linked = root === workspace ? {} : { root };
-      await engine.bus.publish("SessionStarted", {
-        working_dir: workspace,
-        ...linked,
-        profile,
-        model,
-        ...bornAs(birth),
-      });
-      // A delegate is part of the session at its root, which has been through this.
-      if (birth !== undefined) return;
-      await runtime?.refresh(new AbortController().signal);
-      await tellHooks("session.start");
-      if (Object.keys(context.values()).length > 0) await context.set(engine.bus, {});
-      if (earlier !== undefined) {
-        await endInterrupted(earlier.remains.openDelegations, engine.bus, dependencies.store);
-      }
-      await engine.begin();
-    },
-    async finish() {
-      if (birth !== undefined) return;
-      await tellHooks("session.end");
-      await runtime?.close();
-    },
-    async restore(command, by) {
-      const { undo } = dependencies;
-      if (undo === undefined) {
-        throw new ReasonError("NotAllowed", { detail: "Undo is off here, so Harness keeps no earlier versions." });
-      }
-      return undo.restore(engine.bus, root, command, by);
-    },
-    async release() {
-      await engine.settled();
-      close();
-      // Those of its root are not a delegate's to end.
-      if (birth === undefined) dependencies.programServers.open.delete(servers);
-      await servers.close();
-      await sandbox.close();
-      // The folder of another session stays: that one may be at work in it.
-      if (birth === undefined && dependencies.scratch?.of(engine.id) === workspace)
-        dependencies.scratch.close(workspace);
-      await log.release();
-    },
-  };
-
-  /** Informs: what hooks answer to these changes nothing, but they may add context. */
-  async function tellHooks(event: "session.start" | "session.end"): Promise<void> {
-    if (hooks === undefined || hooks.idle(event)) return;
-    const { signal } = new AbortController();
-    const verdict = await hooks.dispatch(event, null, { session: engine.id, depth, nesting: 0, signal });
-    if (!verdict.blocked) await publishContext(engine.bus, verdict.context ?? []);
-  }
-}
-
-function bornAs(
-  birth: Birth | undefined,
-): Pick<EventPayload<"SessionStarted">, "parent" | "call_id" | "agent" | "depth"> {
-  if (birth === undefined) return {};
-  const { spec, parent } = birth;
-  return { parent, call_id: spec.callId, agent: spec.agent, depth: spec.depth };
 }
 
 /** Loaded with the first session that has a project: a folder without one pays nothing for it. */

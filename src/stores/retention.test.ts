@@ -268,6 +268,35 @@ describe("the bound on the log", () => {
   });
 });
 
+it("keeps the content of each session as long as its profile says", async () => {
+  const store = await open();
+  for (const [n, profile] of [
+    [1, "default"],
+    [2, "brief"],
+    [3, "long"],
+  ] as const) {
+    await store.create(newSession(n, { profile }));
+    await append(store, sessionId(n), [text(0)], at(0));
+  }
+  await store.close();
+  const policy = { profileTtlMs: new Map(Object.entries({ brief: 2 * DAY_MS, long: 90 * DAY_MS, unused: 1 })) };
+  const soon = (day: number) =>
+    expiringSessions({
+      ...{ path, key, clock: { now: () => startMs + day * DAY_MS } },
+      policy: { ...defaultRetention, ...policy },
+    }).map(({ id, expiresAt }) => [id, expiresAt]);
+  expect(soon(25)).toEqual([
+    [sessionId(2), at(2)],
+    [sessionId(1), at(30)],
+  ]);
+  expect(run(1, policy).expiredEvents).toBe(0);
+  expect(run(3, policy).expiredEvents).toBe(1);
+  expect(soon(25)).toEqual([[sessionId(1), at(30)]]);
+  expect(run(31, policy).expiredEvents).toBe(1);
+  expect(run(89, policy).expiredEvents).toBe(0);
+  expect(run(91, policy).expiredEvents).toBe(1);
+});
+
 it("tells which sessions lose content soon, the next one first", async () => {
   await fill(1, [text(5), text(20)]);
   await fill(2, [text(0)]);

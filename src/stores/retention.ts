@@ -21,6 +21,8 @@ const VACUUM_PAGES = 1000;
 
 export interface RetentionPolicy {
   readonly contentTtlMs: number;
+  /** Instead of it, for sessions with these profiles, by name. */
+  readonly profileTtlMs?: ReadonlyMap<string, number>;
   /** Sessions that lose content within this time are told. */
   readonly warnWithinMs: number;
   /** Of pages in use; content goes, oldest first, until the log is below it. */
@@ -64,11 +66,12 @@ export function runRetention(options: DatabaseOptions & RetentionOptions): Reten
 export function expiringSessions(options: DatabaseOptions & RetentionOptions): readonly ExpiringSession[] {
   const { policy, clock } = options;
   return withDatabase(options, (db) =>
-    candidates(db).flatMap(({ id, title, next }) => {
-      const expiresMs = Date.parse(next) + policy.contentTtlMs;
-      if (!(expiresMs <= clock.now() + policy.warnWithinMs)) return [];
-      return [{ id, title, expiresAt: new Date(expiresMs).toISOString() }];
-    }),
+    candidates(db, policy)
+      .toSorted((a, b) => a.expiresMs - b.expiresMs)
+      .flatMap(({ id, title, expiresMs }) => {
+        if (!(expiresMs <= clock.now() + policy.warnWithinMs)) return [];
+        return [{ id, title, expiresAt: new Date(expiresMs).toISOString() }];
+      }),
   );
 }
 
@@ -78,7 +81,6 @@ export function applyRetention(db: SqliteDatabase, options: RetentionOptions): R
   const batchEvents = Math.max(MIN_BATCH_EVENTS, options.batchEvents ?? BATCH_EVENTS);
   let batchesLeft = maxBatches ?? DEFAULT_MAX_BATCHES;
   let expiredEvents = 0;
-  const cutoffMs = clock.now() - policy.contentTtlMs;
   // What is overwritten shall not linger in free pages.
   db.pragma("secure_delete = ON");
 
@@ -94,9 +96,9 @@ export function applyRetention(db: SqliteDatabase, options: RetentionOptions): R
   };
 
   // An open session is in somebody's hands; the next run after its end finds it.
-  const closed = () => candidates(db).filter((session) => !isLeased(session, clock.now()));
-  for (const { key, next } of closed()) {
-    if (Date.parse(next) < cutoffMs) expireSession(key, cutoffMs, () => false);
+  const closed = () => candidates(db, policy).filter((session) => !isLeased(session, clock.now()));
+  for (const { key, ttlMs, expiresMs } of closed()) {
+    if (expiresMs < clock.now()) expireSession(key, clock.now() - ttlMs, () => false);
   }
   const fits = (): boolean => usedBytes(db) <= policy.maxStoreBytes;
   if (!fits()) for (const { key } of closed()) expireSession(key, Number.POSITIVE_INFINITY, fits);
@@ -110,21 +112,37 @@ interface Leased {
   readonly owner_until: number;
 }
 
-interface Candidate extends Leased {
+interface CandidateRow extends Leased {
   readonly key: number;
   readonly id: SessionId;
   readonly title: string;
+  readonly profile: string;
   /** Time of the oldest event that still has what it was written with. */
   readonly next: string;
 }
 
+interface Candidate extends CandidateRow {
+  readonly ttlMs: number;
+  /** When its oldest content goes. */
+  readonly expiresMs: number;
+}
+
 /** Unpinned sessions that have something left to expire, oldest content first. */
-function candidates(db: SqliteDatabase): Candidate[] {
-  const sql = `SELECT * FROM (SELECT key, id, title, owner, owner_until,
+function candidates(
+  db: SqliteDatabase,
+  { contentTtlMs, profileTtlMs }: Pick<RetentionPolicy, "contentTtlMs" | "profileTtlMs">,
+): Candidate[] {
+  const sql = `SELECT * FROM (SELECT key, id, title, profile, owner, owner_until,
     (SELECT ts FROM events WHERE events.session = sessions.key AND events.id > sessions.expired_to
       ORDER BY events.id LIMIT 1) AS next FROM sessions WHERE pinned = 0)
     WHERE next IS NOT NULL ORDER BY next`;
-  return db.prepare<[], Candidate>(sql).all();
+  return db
+    .prepare<[], CandidateRow>(sql)
+    .all()
+    .map((row) => {
+      const ttlMs = profileTtlMs?.get(row.profile) ?? contentTtlMs;
+      return { ...row, ttlMs, expiresMs: Date.parse(row.next) + ttlMs };
+    });
 }
 
 interface Batch {

@@ -3,7 +3,7 @@ import type { CallId, Decision, SessionCommand, SessionId } from "#client";
 import type { LoadEffect } from "./loads.ts";
 
 export type Effect =
-  | { readonly type: "send" | "queue" | "steer" | "slash"; readonly text: string }
+  | { readonly type: "send" | "queue" | "steer" | "slash" | "command"; readonly text: string }
   | {
       readonly type: "answer";
       readonly session: SessionId;

@@ -1,6 +1,6 @@
 /** The conversation folded from the events of its session: inputs, answers, notices, summaries of turns. Pure. */
 import { counted, visibleProse } from "#base";
-import type { Event, EventOf, InputBlock, SessionId } from "#protocol";
+import { type Event, type EventOf, howItEnded, type InputBlock, type SessionId } from "#protocol";
 import { withCallEvent } from "./call-events.ts";
 import { add, type Block, closed, closedText, emptyTranscript, notice, type Transcript } from "./transcript.ts";
 
@@ -68,6 +68,12 @@ function withNotice(before: Transcript, event: Event): Transcript {
       return notice(before, "warn", `hook ${event.payload.hook} failed: ${event.payload.message}`);
     case "Cancelled":
       return notice(closed(before), "warn", "Cancelled.");
+    case "ModeChanged":
+      return notice(before, "warn", `mode: ${event.payload.previous} → ${event.payload.mode}`);
+    case "TodosChanged":
+      return { ...before, todos: event.payload.todos };
+    case "JobEnded":
+      return notice(before, "dim", `& ${event.payload.job} ended: ${howItEnded(event.payload)}`);
     case "ModelChanged":
       return {
         ...notice(before, "dim", `model: ${event.payload.previous} → ${event.payload.model}`),

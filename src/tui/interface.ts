@@ -108,7 +108,7 @@ export async function runInterface(parts: InterfaceParts): Promise<InterfaceEnd>
     painter.now();
     void tick(clock, signal, () => onTick(running, draft));
     follow(parts, signal, running.dispatch).then(
-      () => end.resolve({ kind: "ended" }),
+      (session) => end.resolve(session === undefined ? { kind: "ended" } : { kind: "other", session }),
       (error: unknown) => end.reject(error),
     );
     return await end.promise;
@@ -146,16 +146,22 @@ function onTick(running: RunningInterface | undefined, draft: DraftKeeper): void
   draft.tick(running.typed());
 }
 
+/** Resolves when the session has ended, to the one in which the conversation continues. */
 async function follow(
   { session, since, last, clock }: InterfaceParts,
   signal: AbortSignal,
   dispatch: (message: Message) => void,
-): Promise<void> {
+): Promise<SessionId | undefined> {
+  let continuedIn: SessionId | undefined;
   const onConnection = (state: "connected" | "lost"): void => dispatch({ type: "connection", state });
   for await (const event of session.events({ since, signal, onConnection })) {
     const isEarlier = event.session === session.id && event.id <= last;
     dispatch({ type: "event", event, agoMs: isEarlier ? ageMs(event, clock) : 0 });
+    if (event.session === session.id) {
+      continuedIn = event.kind === "SessionEnded" ? event.payload.continued_in : undefined;
+    }
   }
+  return continuedIn;
 }
 
 async function tick(clock: Clock, signal: AbortSignal, onTime: () => void): Promise<void> {

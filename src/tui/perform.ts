@@ -1,5 +1,6 @@
 /** What the interface does when its state asks for it: commands to the session, keys to the editor, the end. */
 import { defined } from "#base";
+import { ownCommandOf } from "#protocol";
 import type { Effect } from "./effects.ts";
 import type { InputEditor } from "./input-editor.ts";
 import type { InterfaceEnd, InterfaceParts } from "./interface.ts";
@@ -36,6 +37,11 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
   async function send(text: string, isQueued: boolean): Promise<void> {
     await parts.remember(text);
     await (isQueued ? session.queue(text) : parts.send(text));
+  }
+
+  async function runCommand(text: string): Promise<void> {
+    await parts.remember(text);
+    await session.submit({ kind: "RunShellCommand", command: ownCommandOf(text) ?? "" });
   }
 
   async function load(effect: LoadEffect): Promise<void> {
@@ -80,6 +86,9 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
       case "slash":
         editor.remember(effect.text);
         return attempt(() => slash(effect.text));
+      case "command":
+        editor.remember(effect.text);
+        return attempt(() => runCommand(effect.text));
       case "answer":
         return attempt(() => answer(effect));
       case "reply":

@@ -66,3 +66,18 @@ test("a delegate that has ended, what is waited for, and the summary of the turn
       ],
     ],
   }));
+
+test("todos stay above the editor, the active one in sight", () =>
+  expectGolden("todos", {
+    events: [
+      [
+        "TodosChanged",
+        {
+          turn,
+          todos: ["read", "plan", "rename the parser", "run the tests", "write the notes", "ship"].map((text, at) => ({
+            ...{ text, state: at < 2 ? "done" : at === 2 ? "active" : "pending" },
+          })),
+        },
+      ],
+    ],
+  }));

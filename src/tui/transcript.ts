@@ -3,7 +3,7 @@
  * block that is finished never changes again, so that its rows can be printed for good.
  */
 import { visibleProse } from "#base";
-import type { CallId, SessionId } from "#protocol";
+import type { CallId, EventOf, SessionId } from "#protocol";
 import { appended, type BlockLog, emptyLog, entriesFrom } from "./block-log.ts";
 
 /** `at`: the event that began it. */
@@ -78,6 +78,7 @@ export interface Transcript {
   /** Files that the calls of the turn changed. */
   readonly changed: readonly string[];
   readonly queued: number;
+  readonly todos: EventOf<"TodosChanged">["payload"]["todos"];
   readonly model: string;
   /** What is waited for, when nothing else on the screen says so. */
   readonly waiting: string;
@@ -100,6 +101,7 @@ export function emptyTranscript(session: SessionId, model: string): Transcript {
     sessionCostUsd: 0,
     changed: [],
     queued: 0,
+    todos: [],
     model,
     waiting: "",
     waitingSinceMs: 0,

@@ -4,6 +4,7 @@ import { blockRows, duration, type RowStyle, spinner } from "./block-rows.ts";
 import type { FullFrame } from "./full-screen.ts";
 import type { LayerView } from "./layer.ts";
 import { layerContext } from "./layer-stack.ts";
+import { pinnedRows } from "./pinned.ts";
 import { questionRows } from "./question-rows.ts";
 import type { LiveRegion } from "./screen-writer.ts";
 import { hasKeys, type State, type UpdateContext } from "./state.ts";
@@ -42,7 +43,8 @@ export function liveRegion(
   const share = Math.max(4, Math.floor(most * QUESTION_SHARE) - focus.rows.length);
   const asked = questionRows(state.questions, share, style);
   const status = statusLine(state, facts, style);
-  const below = [...bannerRows(state, style), ...asked, ...focus.rows, status];
+  const pinned = pinnedRows(state.transcript, state.size.rows, style);
+  const below = [...pinned, ...bannerRows(state, style), ...asked, ...focus.rows, status];
   const above = [...state.transcript.blocks.flatMap((block) => blockRows(block, style)), ...waitingRows(state, style)];
   const room = Math.max(0, most - below.length);
   const shown = room === 0 ? [] : above.slice(-room);

@@ -47,7 +47,7 @@ test("a command in Markdown and an alias of it run alike over REST and in a term
   expect((await run("sessions", "list")).json.result.text).toContain(session.id);
   expect((await run("", "health")).json.result.text).toContain("store: ok");
   expect((await run("", "profile")).json.result.text).toMatch(
-    /^Profile: plain \(.+plain\.toml\)\nIt sets: prompt_header\.$/,
+    /^Profile: plain \(.+plain\.toml\)\n[\s\S]* prompt_header +1 line +\(.+plain\.toml\)/,
   );
   expect((await home.ask("GET", "/v1/profiles")).json.profiles).toEqual([
     { name: "default", scope: "built-in", active: false },
@@ -56,7 +56,9 @@ test("a command in Markdown and an alias of it run alike over REST and in a term
   ]);
   expect(session.profile).toBe("plain");
   const other = await home.ask("POST", "/v1/sessions", { working_dir: home.workspace, profile: "framework" });
-  expect(other.json.error.message).toContain("this program runs with the profile 'plain', not 'framework'");
+  expect(other.json).toMatchObject({ profile: "framework", activity: "idle" });
+  const { profiles } = (await home.ask("GET", `/v1/profiles?session=${other.json.id}`)).json;
+  expect(profiles).toContainEqual({ name: "framework", scope: "built-in", active: true });
   expect((await run("", "cost")).json.result.text).toBe("This session has not called a model yet.");
   expect((await run("sessions", "pin", { session: session.id })).json.result.text).toContain("stays open");
   expect((await home.ask("GET", `/v1/sessions/${session.id}`)).json.pinned).toBe(true);
@@ -83,6 +85,18 @@ test("a command in Markdown and an alias of it run alike over REST and in a term
   await terminal.see("The alias has arrived.");
   terminal.type("/health\r");
   await terminal.see("store: ok");
+  terminal.type("!seq 41 49; exit 7\r");
+  await terminal.see("49");
+  await terminal.see("[exit code 7]");
+  // The conversation moves to the new session, and stays in the one whose profile changes.
+  terminal.type("/profiles:framework\r");
+  await terminal.see("Started new session");
+  await terminal.see("/help for help");
+  terminal.type("/profiles:default --in-place\r");
+  await terminal.see("has the profile 'default' from now on");
+  await terminal.see("/help for help");
+  terminal.type("/profile\r");
+  await terminal.see("Profile: default (built-in)");
   terminal.type("\u0004");
   expect(await terminal.exit).toBe(0);
 });

@@ -17,9 +17,10 @@ export interface KilledEngine {
   kill(): Promise<number[]>;
 }
 
-export function startEngine(root: string): KilledEngine {
+/** `script`: what the engine does, beside this file. */
+export function startEngine(root: string, script = "sandbox-engine.ts"): KilledEngine {
   const mark = `mark-${randomUUID()}`;
-  const engine = spawn(process.execPath, [resolve(import.meta.dirname, "sandbox-engine.ts"), root, mark], {
+  const engine = spawn(process.execPath, [resolve(import.meta.dirname, script), root, mark], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let text = "";

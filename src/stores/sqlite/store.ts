@@ -125,11 +125,11 @@ function createSqliteBackend(db: SqliteDatabase, clock: Pick<Clock, "now">, inse
       // The columns of SELECT_SESSION are the fields of SessionRow.
       return (statement(sql).all(...values) as SessionRow[]).map(toMeta);
     },
-    update(id, { title, model, state, pinned }) {
-      const sql = `UPDATE sessions SET title = coalesce(?, title), model = coalesce(?, model),
+    update(id, { title, profile, model, state, pinned }) {
+      const sql = `UPDATE sessions SET title = coalesce(?, title), profile = coalesce(?, profile), model = coalesce(?, model),
         state = coalesce(?, state), pinned = coalesce(?, pinned) WHERE id = ?`;
       const pin = pinned === undefined ? null : Number(pinned);
-      return statement(sql).run(title ?? null, model ?? null, state ?? null, pin, id).changes > 0;
+      return statement(sql).run(title ?? null, profile ?? null, model ?? null, state ?? null, pin, id).changes > 0;
     },
     delete: (id) => deleteSession.immediate(id),
     acquire: (id) => logs.open(id),

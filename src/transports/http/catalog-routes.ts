@@ -39,12 +39,12 @@ export const catalogRoutes: readonly Route[] = [
     ...list("/v1/slash-commands", "slash_commands", "Commands that a person can type", slashCommandsOf),
     query: { session: "Those of this session, which is open; default: those of any session." },
   },
-  list(
-    "/v1/profiles",
-    "profiles",
-    "Profiles that a program can be started with, and which one is active",
-    ({ backend }) => backend.profiles(),
-  ),
+  {
+    ...list("/v1/profiles", "profiles", "Profiles that a session can have, and which one is active", (call) =>
+      call.backend.profiles(namedSession(call)),
+    ),
+    query: { session: "With those of its project, and which one it has; default: those of any session." },
+  },
   {
     ...list("/v1/skills", "skills", "Skills of a session: their names and descriptions", (call) =>
       slashCommandsOf(call)
@@ -61,12 +61,16 @@ export const catalogRoutes: readonly Route[] = [
   ),
 ];
 
-function slashCommandsOf({ backend, principal, query }: Call): ReturnType<Call["backend"]["slashCommands"]> {
+function slashCommandsOf(call: Call): ReturnType<Call["backend"]["slashCommands"]> {
+  return call.backend.slashCommands(namedSession(call));
+}
+
+function namedSession({ principal, query }: Call): SessionId | undefined {
   const named = query.get("session");
-  if (named === null) return backend.slashCommands();
+  if (named === null) return undefined;
   if (!SessionId.is(named)) throw new ReasonError("InvalidCommand", { detail: "session is the id of a session" });
   principal.mayRead(named);
-  return backend.slashCommands(named);
+  return named;
 }
 
 function list(
