@@ -5,16 +5,7 @@
 
 import type { LabelRule } from "#artifacts";
 import { type Clock, canonicalHash, defined } from "#base";
-import type {
-  ApprovedChange,
-  Approver,
-  CallResult,
-  EventBus,
-  Judgement,
-  PermissionAnswer,
-  ToolCall,
-  ToolMiddleware,
-} from "#engine";
+import type { Approver, CallResult, EventBus, Judgement, PermissionAnswer, ToolCall, ToolMiddleware } from "#engine";
 import { note, refusal, ToolError } from "#engine";
 import { type ApprovalId, type Decision, type EventPayload, type JudgedOn, type Label, reasonText } from "#protocol";
 import { type Binding, type BindingSources, bindApproval, bindingHash, whatChanged } from "./approval-binding.ts";

@@ -5,5 +5,13 @@ import { helpLayer } from "./layers/help.ts";
 import { historyLayer } from "./layers/history.ts";
 import { paletteLayer } from "./layers/palette.ts";
 import { reviewLayer } from "./layers/review.ts";
+import { transcriptLayer } from "./layers/transcript.ts";
 
-export const layers: readonly Layer[] = [callLayer, helpLayer, historyLayer, paletteLayer, reviewLayer];
+export const layers: readonly Layer[] = [
+  callLayer,
+  helpLayer,
+  historyLayer,
+  paletteLayer,
+  reviewLayer,
+  transcriptLayer,
+];

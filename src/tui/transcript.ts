@@ -85,9 +85,6 @@ export interface Transcript {
   readonly waitingSinceMs: number;
 }
 
-const TAIL_LINES = 5;
-const MAX_RESULT_LINES = 2_000;
-
 export function emptyTranscript(session: SessionId, model: string): Transcript {
   return {
     session,

@@ -1,12 +1,12 @@
 /** A call in full: its arguments to the byte, who allowed it and why, and everything that it gave back. */
 import { visibleLine } from "#base";
-import { duration, type RowStyle } from "../block-rows.ts";
+import { callDetailRows } from "../block-text.ts";
 import { argsText, foreignRows } from "../call-text.ts";
 import { defineLayer, type LayerContext, type LayerStep } from "../layer.ts";
 import { headRow, keyHints } from "../layer-rows.ts";
 import { emptyList, inView, type ListShape, type ListState, visibleRows, withListAction } from "../list.ts";
 import { factRows } from "../question-rows.ts";
-import { type CallBlock, callOf } from "../transcript.ts";
+import { callOf } from "../transcript.ts";
 
 interface CallState {
   readonly id: string;
@@ -72,23 +72,4 @@ function rowsOf(id: string, { state, style }: LayerContext): readonly string[] |
   }
   const call = callOf(state.transcript, id);
   return call === undefined ? undefined : callDetailRows(call, style);
-}
-
-/** What a call did, in full. */
-export function callDetailRows(call: CallBlock, style: RowStyle): string[] {
-  const { theme } = style;
-  const { ended, allowedBy } = call;
-  const receipt = [
-    ...(allowedBy === undefined ? [] : [`allowed by ${allowedBy}`]),
-    ...(ended === undefined ? ["running"] : [ended.outcome, duration(ended.durationMs)]),
-    ...(ended?.labels ?? []).map((label) => `label ${label}`),
-  ].join(" · ");
-  const output = ended?.lines ?? call.tail;
-  return [
-    ...foreignRows(argsText(call.args), style),
-    theme.paint("dim", style.widgets.truncateToWidth(`  ${receipt}`, style.columns)),
-    ...output.flatMap((line) => {
-      return style.widgets.wrapTextWithAnsi(line, Math.max(1, style.columns - 4)).map((row) => `    ${row}`);
-    }),
-  ];
 }
