@@ -38,7 +38,7 @@ function permissionRows(
   const change = changeOf(asked);
   const facts = factRows(asked, style);
   const keys = isTypingAnswer
-    ? ["  Why not? Enter denies with this reason, Esc goes back."]
+    ? keyRows(["Why not? Enter denies with this reason, Esc goes back."], style)
     : keyRows(
         [
           ...answersOf(asked).map(({ key, text, rule }) => {

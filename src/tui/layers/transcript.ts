@@ -1,6 +1,5 @@
 /** The whole conversation on a screen of its own: rows open, a search, and what was before this interface was attached. */
 import { visibleLine } from "#base";
-import { entriesFrom } from "../block-log.ts";
 import { blockText, transcriptRows } from "../block-text.ts";
 import { type Earlier, withEarlier } from "../earlier.ts";
 import type { Effect } from "../effects.ts";
@@ -40,6 +39,7 @@ interface TranscriptState {
   readonly openRows: Rows;
 }
 
+const nothingEarlier: Earlier = { blocks: [], open: [], before: 1 };
 const OWN_ROWS = 2;
 const GUTTER = 2;
 /** Pages are read when fewer blocks than this stand above the selected one. */
@@ -58,11 +58,10 @@ export const transcriptLayer = defineLayer<TranscriptState>({
     { action: "transcript-newer", keys: ["shift+n", "N"], help: "The match after" },
   ],
   open(_argument, context): LayerStep<TranscriptState> {
-    const [first] = shownBlocks(context);
-    const before = first?.at ?? context.state.transcript.event + 1;
+    const before = itemsOf({ earlier: nothingEarlier }, context).at(0)?.at ?? context.state.transcript.event + 1;
     const state: TranscriptState = {
       list: emptyList,
-      earlier: { blocks: [], open: [], before },
+      earlier: { ...nothingEarlier, before },
       ...{
         isLoading: false,
         isFollowing: true,
@@ -113,7 +112,7 @@ export const transcriptLayer = defineLayer<TranscriptState>({
       return own.map((row, line) => `${line === marked ? mark : "  "}${row}`);
     });
     const blank = Array.from({ length: Math.max(0, shape.room - rows.length) }, () => "");
-    const place = `${Math.min(items.length, state.list.selected + 1)} of ${items.length}${state.earlier.before > 1 ? "+" : ""}`;
+    const place = `${Math.min(items.count, state.list.selected + 1)} of ${items.count}${state.earlier.before > 1 ? "+" : ""}`;
     const hints = keyHints(
       [
         ["transcript-open", "open"],
@@ -136,14 +135,23 @@ export const transcriptLayer = defineLayer<TranscriptState>({
   },
 });
 
-/** What this interface has folded itself. */
-function shownBlocks({ state }: LayerContext): readonly Block[] {
-  const { finished, blocks } = state.transcript;
-  return [...entriesFrom(finished, 0), ...blocks];
+/** All blocks, oldest first, where they are: copies of so many would be made for every key. */
+interface Items {
+  readonly count: number;
+  at(index: number): Block | undefined;
 }
 
-function itemsOf({ earlier }: TranscriptState, context: LayerContext): readonly Block[] {
-  return [...earlier.blocks, ...shownBlocks(context)];
+function itemsOf({ earlier }: Pick<TranscriptState, "earlier">, { state }: LayerContext): Items {
+  const { finished, blocks } = state.transcript;
+  const before = earlier.blocks.length;
+  const live = before + finished.to - finished.from;
+  return {
+    count: live + blocks.length,
+    at(index) {
+      if (index < before) return earlier.blocks[index];
+      return index < live ? finished.kept[index - before] : blocks[index - live];
+    },
+  };
 }
 
 /** Counted from the first block that this interface has folded: those that are read later have numbers below zero. */
@@ -151,8 +159,8 @@ function numberOf({ earlier }: TranscriptState, at: number, { state }: LayerCont
   return at - earlier.blocks.length + (at < earlier.blocks.length ? 0 : state.transcript.finished.from);
 }
 
-function rowsOf(state: TranscriptState, items: readonly Block[], at: number, context: LayerContext): readonly string[] {
-  const block = items[at];
+function rowsOf(state: TranscriptState, items: Items, at: number, context: LayerContext): readonly string[] {
+  const block = items.at(at);
   if (block === undefined) return [];
   const style = { ...context.style, columns: Math.max(1, context.style.columns - GUTTER) };
   const isOpen = state.open.has(numberOf(state, at, context));
@@ -164,7 +172,7 @@ function rowsOf(state: TranscriptState, items: readonly Block[], at: number, con
 function shapeOf(state: TranscriptState, context: LayerContext): ListShape {
   const items = itemsOf(state, context);
   return {
-    count: items.length,
+    count: items.count,
     room: Math.max(1, context.rows - OWN_ROWS),
     heightOf: (at) => rowsOf(state, items, at, context).length,
   };
@@ -246,7 +254,8 @@ function searched(state: TranscriptState, context: LayerContext): LayerStep<Tran
   const { query, earlier, list } = state;
   if (query === "") return { state: { ...state, note: "Search with / first." } };
   const items = itemsOf(state, context);
-  const at = items.findLastIndex((block, index) => index < list.selected && isMatch(block, query));
+  let at = list.selected - 1;
+  while (at >= 0 && !isMatch(items.at(at), query)) at--;
   if (at >= 0) return { state: { ...moved(state, at, context), wants: "nothing" } };
   if (earlier.before > 1) return read({ ...state, wants: "match", isFollowing: false }, context);
   return { state: { ...state, wants: "nothing", note: `No match above: ${query}` } };
@@ -254,14 +263,16 @@ function searched(state: TranscriptState, context: LayerContext): LayerStep<Tran
 
 function searchedNewer(state: TranscriptState, context: LayerContext): LayerStep<TranscriptState> {
   const { query, list } = state;
-  const at = itemsOf(state, context).findIndex((block, index) => index > list.selected && isMatch(block, query));
-  if (query === "" || at < 0)
+  const items = itemsOf(state, context);
+  let at = list.selected + 1;
+  while (at < items.count && !isMatch(items.at(at), query)) at++;
+  if (query === "" || at >= items.count)
     return { state: { ...state, note: query === "" ? "Search with / first." : `No match below: ${query}` } };
   return { state: moved(state, at, context) };
 }
 
-function isMatch(block: Block, query: string): boolean {
-  return blockText(block).toLowerCase().includes(query);
+function isMatch(block: Block | undefined, query: string): boolean {
+  return block !== undefined && blockText(block).toLowerCase().includes(query);
 }
 
 function moved(state: TranscriptState, to: number, context: LayerContext): TranscriptState {
