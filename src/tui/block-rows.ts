@@ -1,5 +1,5 @@
 /** Blocks of the conversation as rows of the terminal. Pure; no row is wider than `columns`. */
-import { visibleLine } from "#base";
+import { visibleLine, visibleProse } from "#base";
 import { changeOf, type FileChange } from "./change.ts";
 import type { Role, Theme } from "./theme.ts";
 import type { Block, CallBlock, DelegateBlock, Tone } from "./transcript.ts";
@@ -47,7 +47,8 @@ export function blockRows(block: Block, style: RowStyle): string[] {
 export function answerRows(text: string, style: RowStyle): string[] {
   const { columns, widgets } = style;
   if (text.trim() === "") return [];
-  const rows = new widgets.Markdown(text, 0, 0, markdownTheme(style.theme)).render(columns);
+  // What the model writes must not reach the terminal as a sequence of its own.
+  const rows = new widgets.Markdown(visibleProse(text), 0, 0, markdownTheme(style.theme)).render(columns);
   return ["", ...rows.map((row) => widgets.truncateToWidth(row.trimEnd(), columns))];
 }
 

@@ -1,4 +1,5 @@
 /** What a search in the conversation looks at, and a block in full. Pure. */
+import { visibleProse } from "#base";
 import { answerRows, blockRows, duration, type RowStyle, wrapped } from "./block-rows.ts";
 import { argsText, changeRows, foreignRows } from "./call-text.ts";
 import { changeOf } from "./change.ts";
@@ -25,7 +26,9 @@ export function transcriptRows(block: Block, isOpen: boolean, style: RowStyle): 
     case "thinking":
       return [
         ...rows,
-        ...wrapped(block.text, style.columns - 2, style.widgets).map((row) => style.theme.paint("dim", `  ${row}`)),
+        ...wrapped(visibleProse(block.text), style.columns - 2, style.widgets).map((row) =>
+          style.theme.paint("dim", `  ${row}`),
+        ),
       ];
     default:
       return rows;

@@ -11,23 +11,8 @@ const RULE_CHARS = 40;
 /** What becomes of calls and of the agents that they start; undefined for any other event. */
 export function withCallEvent(before: Transcript, event: Event, nowMs: number, depth: number): Transcript | undefined {
   switch (event.kind) {
-    case "ToolCallStarted": {
-      const { call_id: id, name, label, args, parent } = event.payload;
-      const call: CallBlock = {
-        kind: "call",
-        id,
-        name,
-        label: visibleLine(label),
-        subject: subjectOf(name, args),
-        args,
-        // Calls that another call makes stand below it.
-        depth: depth + (parent === undefined ? 0 : 1),
-        sinceMs: nowMs,
-        isAsked: false,
-        tail: [],
-      };
-      return { ...add(closedText(before), call), waiting: "" };
-    }
+    case "ToolCallStarted":
+      return withCall(before, event.payload, nowMs, depth);
     case "ToolIntent": {
       const { allowed_by: judged, call_id: id } = event.payload;
       if (judged === undefined) return before;
@@ -77,6 +62,22 @@ export function withCallEvent(before: Transcript, event: Event, nowMs: number, d
     default:
       return undefined;
   }
+}
+
+function withCall(
+  before: Transcript,
+  { call_id: id, name, label, args, parent }: EventOf<"ToolCallStarted">["payload"],
+  sinceMs: number,
+  depth: number,
+): Transcript {
+  const call: CallBlock = {
+    ...{ kind: "call", id, name, label: visibleLine(label), subject: subjectOf(name, args), args, sinceMs },
+    // Calls that another call makes stand below it.
+    depth: depth + (parent === undefined ? 0 : 1),
+    isAsked: false,
+    tail: [],
+  };
+  return { ...add(closedText(before), call), waiting: "" };
 }
 
 function withDelegateEnd(

@@ -81,3 +81,14 @@ test("todos stay above the editor, the active one in sight", () =>
       ],
     ],
   }));
+
+test("what a model writes reaches the terminal as text only", () =>
+  expectGolden("hostile-answer", {
+    events: [
+      [
+        "TextDelta",
+        { turn, step: 1, block: 0, text: "A \u001b]0;title\u0007 and \u001b[2J `\u001b[31mred` \u202eend\n\nmore" },
+      ],
+      ["ThinkingDelta", { turn, step: 2, block: 0, text: "\u001b[2J" }],
+    ],
+  }));
