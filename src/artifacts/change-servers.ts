@@ -18,6 +18,7 @@ export type ServerChange =
       readonly env: Readonly<Record<string, string>>;
       readonly network?: readonly string[] | "public";
       readonly paths: readonly string[];
+      readonly writable: readonly string[];
       readonly sha256?: string;
     }
   | { readonly turn: string; readonly enabled: boolean }

@@ -60,6 +60,8 @@ export type McpConnection =
       readonly network: readonly string[] | "public";
       /** Folders of the machine that it sees, besides those that every command sees. */
       readonly paths: readonly string[];
+      /** Folders of the workspace that its calls may change, relative to it; `.` is all of it. Absent: none. */
+      readonly writable?: readonly string[];
       /** The user's own entry says that it runs without a sandbox. */
       readonly unconfined?: true;
       /** What the entry says of the file that decides what runs, hex. */

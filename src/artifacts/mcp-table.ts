@@ -104,6 +104,14 @@ export const serverTable = defineTable({
       meaning:
         "Folders of the machine that it sees, read-only, besides [the usual ones](../security.md#what-both-see).",
     },
+    writable: {
+      type: list(textThat("folder of the workspace, relative to it, without `..`", isWorkspaceFolder), {
+        max: MAX_PATHS,
+      }),
+      default: "`[]`",
+      meaning:
+        "Folders of the workspace that the server may change; `.` is the whole workspace. [Each of its calls then runs in a process of its own](mcp.md#servers-that-change-the-workspace).",
+    },
     sha256: {
       type: textThat("SHA-256, 64 hexadecimal digits", (digest) => SHA256.test(digest)),
       default: "none",
@@ -318,7 +326,7 @@ function toConnection(values: Values): McpConnection | undefined {
     network: values.network ?? [],
     paths: values.paths ?? [],
     ...(values.sandbox === "off" && { unconfined: true as const }),
-    ...defined({ sha256: values.sha256 }),
+    ...defined({ writable: values.writable, sha256: values.sha256 }),
   };
 }
 
@@ -331,6 +339,11 @@ function toOAuth(values: Values): McpOAuth | undefined {
     scopes: values.oauth_scopes,
   });
   return Object.keys(oauth).length === 0 ? undefined : oauth;
+}
+
+/** As `writable` names them, in an entry and at the approval of one. */
+export function isWorkspaceFolder(path: string): boolean {
+  return path !== "" && !path.startsWith("/") && !path.split("/").includes("..") && !hasControl(path);
 }
 
 function isDocumentAddress(address: string): boolean {

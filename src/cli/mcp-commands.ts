@@ -46,6 +46,11 @@ export function addMcpCommands(program: Command, ports: CliPorts, exit: (code: E
       "a host that the server may reach, or public for every public host; repeatable",
       collect,
     )
+    .option(
+      "--writable <folder>",
+      "a folder of the workspace that the server may change, . for all; repeatable",
+      collect,
+    )
     .option("--path <folder>", "a folder of this machine that the server may read; repeatable", collect)
     .option("--url <address>", "the address of a server on the network, instead of a command")
     .option("--transport <kind>", "http (default) or sse, for --url")

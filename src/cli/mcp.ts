@@ -1,5 +1,5 @@
 /** `harness mcp`: the MCP servers of `config.toml`, listed, tried, added and removed. */
-import type { McpServer, ServerChange } from "#artifacts";
+import { isWorkspaceFolder, type McpServer, type ServerChange } from "#artifacts";
 import { defined, visibleLine } from "#base";
 import {
   changeConfiguredServers,
@@ -93,6 +93,7 @@ export interface McpAddFlags extends McpFlags {
   readonly env?: readonly string[];
   readonly network?: readonly string[];
   readonly path?: readonly string[];
+  readonly writable?: readonly string[];
   readonly url?: string;
   readonly transport?: string;
   readonly header?: readonly string[];
@@ -118,6 +119,7 @@ export async function mcpAddCommand(
     env: Object.fromEntries((flags.env ?? []).map(variable)),
     ...networkOf(flags.network),
     paths: flags.path ?? [],
+    writable: writableOf(flags.writable),
   };
   const wanted = packageOf([command, ...args]);
   if (wanted === undefined) return added(ports, flags, entry);
@@ -150,8 +152,8 @@ async function addRemote(
 ): Promise<ExitCode> {
   const { transport, header = [], bearerTokenEnvVar } = flags;
   const isProgram = command !== undefined || flags.env !== undefined || flags.network !== undefined;
-  if (isProgram || flags.path !== undefined) {
-    throw new ReasonError("UsageInvalid", { detail: "--url takes no command, --env, --network or --path" });
+  if (isProgram || flags.path !== undefined || flags.writable !== undefined) {
+    throw new ReasonError("UsageInvalid", { detail: "--url takes no command, --env, --network, --path or --writable" });
   }
   if (transport !== undefined && transport !== "http" && transport !== "sse") {
     throw new ReasonError("UsageInvalid", { detail: `--transport is http or sse, not '${transport}'` });
@@ -186,6 +188,13 @@ function variable(text: string): [string, string] {
 function networkOf(hosts: readonly string[] | undefined): { readonly network?: readonly string[] | "public" } {
   if (hosts === undefined) return {};
   return { network: hosts.includes("public") ? "public" : hosts };
+}
+
+function writableOf(folders: readonly string[] = []): readonly string[] {
+  const wrong = folders.find((folder) => !isWorkspaceFolder(folder));
+  if (wrong === undefined) return folders;
+  const detail = `--writable takes a folder relative to the workspace, or . for all of it, not '${wrong}'`;
+  throw new ReasonError("UsageInvalid", { detail });
 }
 
 /** One entry with all that is known of it; starts nothing. */

@@ -11,6 +11,7 @@ import { startDeadline, untilAborted } from "./deadline.ts";
 import { keepsNothing, type ToolKeeper } from "./kept-tools.ts";
 import type { McpLog, McpWorld } from "./mcp-world.ts";
 import type { ListedTool } from "./tool-list.ts";
+import { openWriting, type WritingServer } from "./writing-server.ts";
 
 const MAX_RESTARTS = 3;
 const RESTART_WINDOW_MS = 60_000;
@@ -84,6 +85,8 @@ export interface SupervisedServer {
   start(): Promise<void>;
   /** Begins, unless it has begun, and waits for an attempt that is under way. Rejects with `ServerUnavailable`. */
   connected(signal: AbortSignal): Promise<Connection>;
+  /** Another process of it, for one call that may change the workspace. Rejects as `connected` does; whoever asks for it closes it. */
+  writing(signal: AbortSignal): Promise<WritingServer>;
   /** Ends it and connects again, with a clean record. Resolves when that attempt has ended. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -324,6 +327,10 @@ export function superviseServer(parts: SupervisorParts): SupervisedServer {
       if (state === "starting") await untilAborted(attempting, signal);
       if (connection === undefined) throw unavailable();
       return connection;
+    },
+    async writing(signal) {
+      await this.connected(signal);
+      return openWriting({ ...parts, era }, signal);
     },
     restart: () =>
       serial(async () => {

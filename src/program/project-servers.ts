@@ -129,10 +129,10 @@ function approvedServer({ server, place }: ServerDeclaration, answer: ServerAnsw
   const { connection } = server;
   const own = { ...server, folder: serverFolder(root, server.name) };
   if (connection.kind !== "stdio") return own;
-  const { files, network, installed } = answer;
+  const { files, network, writable = [], installed } = answer;
   const started = installed && { command: installed.command, args: installed.args, paths: installed.paths };
   const declaredIn = place.file.startsWith("/") ? place.file : join(root, place.file);
-  return { ...own, connection: { ...connection, ...started, network }, pin: { files, declaredIn } };
+  return { ...own, connection: { ...connection, ...started, network, writable }, pin: { files, declaredIn } };
 }
 
 /** Where a project's server keeps its files and its package: two projects may use one name. */

@@ -1,10 +1,11 @@
 /** Where an MCP server of a session runs: its sandbox, its own files, its environment, and what it reaches. */
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { createDomainList, type DomainList, defined, EffectError, messageOf, type ProcessInput } from "#base";
 import type { EventBus } from "#engine";
 import type { McpWorld, ServerProcess } from "#mcp";
 import { serverFolders } from "#stores";
-import { makePrivateDirectory, realPath } from "#world";
+import { makePrivateDirectory, realPath, realPathIfThere } from "#world";
 import type { SandboxPlace, SessionSandbox } from "./sandbox.ts";
 import { approvedFiles, approvedProgram } from "./server-program.ts";
 
@@ -30,24 +31,40 @@ export interface ServerWorld {
 /** Of one server: what it reaches and where it keeps its files is its own. */
 export function createServerWorld(options: ServerWorldOptions): ServerWorld {
   let bus: EventBus | undefined;
-  let made: SessionSandbox | undefined;
+  let reading: SessionSandbox | undefined;
+  /** Of calls that may change the workspace now. Each finds the workspace as it is at its beginning. */
+  const writing = new Set<SessionSandbox>();
 
-  function boxOf({ name, folder = name, connection, pin }: StdioServer): SessionSandbox {
-    if (made !== undefined) return made;
+  function openBox({ name, folder = name, connection, pin }: StdioServer, mayWrite: boolean): SessionSandbox {
     const { place } = options;
     const folders = serverFolders(options.env);
     const state = join(folders.state, folder);
     makePrivateDirectory(state);
-    made = options.sandboxFor({
+    const made = options.sandboxFor({
       ...place,
       domains: () => reachable(connection.network, place.domains()),
       server: {
         ...{ state, paths: connection.paths.map(realPath), packages: realPath(folders.packages) },
         files: pin === undefined ? [] : approvedFiles(pin, programPlace()),
+        ...(mayWrite && { writable: writableFolders(name, connection, place.root) }),
       },
     });
     if (bus !== undefined) made.recordTo(bus);
     return made;
+  }
+
+  function boxFor(server: StdioServer, mayWrite: boolean): SessionSandbox {
+    if (!mayWrite) {
+      reading ??= openBox(server, false);
+      return reading;
+    }
+    const made = openBox(server, true);
+    writing.add(made);
+    return made;
+  }
+
+  async function leave(box: SessionSandbox): Promise<void> {
+    if (writing.delete(box)) await box.close();
   }
 
   function programPlace() {
@@ -55,14 +72,32 @@ export function createServerWorld(options: ServerWorldOptions): ServerWorld {
     return { root: options.place.root, env: options.env, packages, copies: files };
   }
 
+  const boxes = (): readonly SessionSandbox[] => [...(reading === undefined ? [] : [reading]), ...writing];
+
   async function start(
+    server: StdioServer,
+    on: Parameters<McpWorld["start"]>[1],
+    signal: AbortSignal,
+    mayWrite?: true,
+  ): Promise<ServerProcess> {
+    const file = await approvedProgram(server, programPlace());
+    const box = boxFor(server, mayWrite === true);
+    try {
+      return await startIn(box, file, server, on, signal);
+    } catch (error) {
+      await leave(box);
+      throw error;
+    }
+  }
+
+  async function startIn(
+    box: SessionSandbox,
+    file: string,
     server: StdioServer,
     on: Parameters<McpWorld["start"]>[1],
     signal: AbortSignal,
   ): Promise<ServerProcess> {
     const { args, env, unconfined } = server.connection;
-    const file = await approvedProgram(server, programPlace());
-    const box = boxOf(server);
     const hold = unconfined === true ? "off" : await box.hold();
     if (hold === "none") {
       const remedy = 'Run: harness sandbox check. Or set sandbox = "off" in your own config.toml';
@@ -84,16 +119,20 @@ export function createServerWorld(options: ServerWorldOptions): ServerWorld {
         signal,
       )
       .then(
-        ({ code, signal: by }) => {
+        ({ code, signal: by, note }) => {
           // Stopped before it began, it never had an input.
           stdin.reject(new Error("it was stopped"));
-          return { code, signal: by };
+          return { code, signal: by, ...defined({ note }) };
         },
         (error: unknown) => {
           stdin.reject(error);
           return { code: null, signal: null, problem: messageOf(error) };
         },
-      );
+      )
+      .then(async (end) => {
+        await leave(box);
+        return end;
+      });
     const input = await stdin.promise;
     return { write: (line: string) => input.write(line), end: () => input.end(), ended };
   }
@@ -103,9 +142,11 @@ export function createServerWorld(options: ServerWorldOptions): ServerWorld {
     check: async (server) => void (await approvedProgram(server, programPlace())),
     recordTo(next) {
       bus = next;
-      made?.recordTo(next);
+      for (const box of boxes()) box.recordTo(next);
     },
-    close: async () => made?.close(),
+    async close() {
+      await Promise.all(boxes().map((box) => box.close()));
+    },
   };
 }
 
@@ -115,6 +156,17 @@ export function namedVariables(
   env: ServerWorldOptions["env"],
 ): Record<string, string> {
   return defined(Object.fromEntries(envVars.map((name) => [name, env[name]])) as Record<string, string>);
+}
+
+/** Absolute and real. Throws an EffectError for one that is not a folder of the workspace. */
+function writableFolders(name: string, { writable = [] }: StdioServer["connection"], root: string): readonly string[] {
+  return writable.map((folder) => {
+    const path = join(root, folder);
+    const isFolder = realPathIfThere(path) === path && statSync(path).isDirectory();
+    if (isFolder) return path;
+    const detail = `'writable' of the MCP server ${name} names ${folder}, which is not a folder of the workspace, or leads elsewhere`;
+    throw new EffectError("SandboxUnavailable", detail);
+  });
 }
 
 /** What the entry says, within what the session may reach. Undefined: any public host. */
