@@ -1,12 +1,12 @@
 /** MCP servers through the whole program: in their confinement, behind the gate, on the record. */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import type { McpServer } from "#artifacts";
 import { record, startReplay } from "./fakes/cassette-rig.ts";
-import { calls, createHarnessRig, type HarnessRig, type RigOptions, says } from "./fakes/harness-rig.ts";
+import { calls, says } from "./fakes/harness-rig.ts";
 import { CHECKOUT, createMcpRig, runs, shell, shown, textOf } from "./fakes/mcp-rig.ts";
-import { referenceServer, stdioServer } from "./fakes/mcp-world.ts";
+import { referenceServer } from "./fakes/mcp-world.ts";
 import { createTemporaryWorkspace } from "./fakes/temporary-workspace.ts";
 import { hasSandbox } from "./fakes/test-sandbox.ts";
 

@@ -1,5 +1,6 @@
 /** `mcp_servers` in `config.toml`, `harness.md` and agent files: MCP servers whose tools the agent may call. */
-import { defined, isDomainEntry } from "#base";
+import { defined, isDomainEntry, visibleLine } from "#base";
+import { loadsCode } from "./loader-variables.ts";
 import type { DeclaredServer, McpConnection, McpOAuth, McpServer } from "./mcp-server.ts";
 import {
   byName,
@@ -252,6 +253,7 @@ export const declaredServersType: FieldType<readonly DeclaredServer[]> = {
   ...defined({ tables: mcpServersType.tables }),
   read(tree, reader) {
     const servers = mcpServersType.read(withoutUserKeys(tree, reader), reader);
+    for (const { name, connection } of servers ?? []) refuseLoaders(`mcp_servers.${name}: `, connection, tree, reader);
     if (servers === undefined || tree.kind !== "map") return undefined;
     return servers.flatMap((server): DeclaredServer[] => {
       const written = tree.entries.find(({ key }) => key === server.name);
@@ -259,6 +261,17 @@ export const declaredServersType: FieldType<readonly DeclaredServer[]> = {
     });
   },
 };
+
+/** Reports the variables of a project's entry that make its program load code which nobody approved. */
+export function refuseLoaders(prefix: string, connection: McpConnection, { place }: Tree, reader: Reader): void {
+  if (connection.kind !== "stdio") return;
+  for (const variable of Object.keys(connection.env)) {
+    const why = loadsCode(variable);
+    if (why === undefined) continue;
+    const message = `${prefix}a project cannot set ${visibleLine(variable)} in "env": it ${why}. To use it, declare the server in your own config.toml.`;
+    reader.report(error("user-variable", place, message));
+  }
+}
 
 function withoutUserKeys(tree: Tree, reader: Reader): Tree {
   if (tree.kind !== "map") return tree;

@@ -244,6 +244,9 @@ function aboutServer({ declared, before }: ServerReview): readonly string[] {
   ];
 }
 
+const OPEN =
+  "What runs is not pinned as a whole: this command runs what its arguments or other files say, and those may change after your approval.";
+
 /** What runs now, and how that differs from what was approved. Values of variables are never shown. */
 function programFacts({ declared, program, installed, before, package: wanted }: ServerReview): readonly string[] {
   const old = new Map(before?.files.map(({ path, sha256 }) => [path, sha256]));
@@ -264,6 +267,7 @@ function programFacts({ declared, program, installed, before, package: wanted }:
     ...(wanted !== undefined && installed === undefined ? [`package ${wanted}, not installed yet`] : []),
     ...(program === undefined ? [] : [`program ${program.path}`]),
     ...files,
+    ...(program?.isOpen === true ? [OPEN] : []),
     ...(declared.variables.length === 0
       ? []
       : [`gets these variables of your environment: ${declared.variables.join(", ")}`]),

@@ -21,6 +21,11 @@ import {
 /** Their first arguments name what runs. */
 const INTERPRETER =
   /^(?:node|nodejs|bun|deno|tsx|python[\d.]*|pypy[\d.]*|ruby|perl|php|lua|java|R|Rscript|bash|dash|zsh|sh|env)$/;
+/** They run what other files say, or what they fetch: a hash of them says little about what runs. */
+const RUNNER =
+  /^(?:uv|uvx|pipx|poetry|pdm|hatch|rye|npm|npx|pnpm|pnpx|yarn|bunx|corepack|make|just|task|go|cargo|dotnet|mvn|gradle|gradlew|tox|nox|mise|direnv|nix|nix-shell)$/;
+/** Files that programs run, by their names: other arguments are data, which may change. */
+const SCRIPT = /\.(?:[cm]?[jt]sx?|pyw?|pyz|rb|pl|php|lua|sh|bash|zsh|fish|jar|ps1|r|exs?)$/i;
 /** They hand the program to a service outside every sandbox. */
 const CONTAINER_LAUNCHER = /^(?:docker|podman|nerdctl)$/;
 /** The one that runs us: what it is, our own installation decides. */
@@ -41,6 +46,8 @@ export interface ServerProgram extends FoundProgram {
   readonly main: PinnedFile;
   /** Its arguments say what runs. */
   readonly isInterpreted: boolean;
+  /** More than `files` decides what runs. */
+  readonly isOpen: boolean;
 }
 
 type Stdio = Extract<McpConnection, { readonly kind: "stdio" }>;
@@ -50,12 +57,14 @@ export async function serverProgram(connection: Stdio, place: ProgramPlace): Pro
   const found = findProgram(connection.command, place);
   if (found === undefined) throw new EffectError("NotFound", `the program ${connection.command} does not exist`);
   const isInterpreted = INTERPRETER.test(basename(found.path));
-  const scripts = isInterpreted ? scriptsIn(connection.args, place.root) : [];
+  const scripts = isInterpreted ? scriptsIn(connection.args, place.root) : namedScripts(connection.args, place.root);
   const lock = lockOf([found.path, ...scripts], place.packages);
   const paths = [...(found.path === OWN_NODE ? [] : [found.path]), ...scripts, ...(lock === undefined ? [] : [lock])];
   const files = await Promise.all(paths.map(pinned));
-  const main = files.at(-1) ?? (await pinned(found.path));
-  return { ...found, files, main, isInterpreted };
+  const isMain = ({ path }: PinnedFile): boolean => isInterpreted || lock !== undefined || path === found.path;
+  const main = files.findLast(isMain) ?? (await pinned(found.path));
+  const isOpen = RUNNER.test(basename(found.path)) || (isInterpreted && scripts.length === 0);
+  return { ...found, files, main, isInterpreted, isOpen };
 }
 
 /**
@@ -130,6 +139,12 @@ function scriptsIn(args: readonly string[], root: string): readonly string[] {
     if (!arg.startsWith("-") && !args[index - 1]?.startsWith("-")) break;
   }
   return scripts;
+}
+
+/** In the arguments of a program that is no interpreter, and may start one. */
+function namedScripts(args: readonly string[], root: string): readonly string[] {
+  const paths = args.flatMap((arg) => fileNamed(arg, root) ?? fileNamed(arg.slice(arg.indexOf("=") + 1), root) ?? []);
+  return [...new Set(paths)].filter((path) => SCRIPT.test(path));
 }
 
 function fileNamed(arg: string, root: string): string | undefined {
