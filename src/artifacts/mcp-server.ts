@@ -25,6 +25,8 @@ export interface McpServer {
 /** The files that decide what a server runs, as they were when somebody approved them. */
 export interface ServerPin {
   readonly files: readonly PinnedFile[];
+  /** The answer comes from another machine: the interpreter of this one is not pinned. */
+  readonly leavesInterpreter?: true;
   /** The file with the entry, for messages. */
   readonly declaredIn: string;
 }

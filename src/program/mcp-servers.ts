@@ -64,8 +64,8 @@ async function withProject(ports: ProgramPorts, settings: Settings, { cwd }: Ser
     import("./project-servers.ts"),
   ]);
   try {
-    const { loaded, servers } = await openTrustedProject(ports, place, {});
-    return loaded.project === undefined ? none : usedServers(loaded.project, settings, ports.env, servers);
+    const { loaded, answers } = await openTrustedProject(ports, place, {});
+    return loaded.project === undefined ? none : usedServers(loaded.project, settings, ports.env, answers);
   } catch (error) {
     if (!(error instanceof ReasonError) || error.reason !== "NonInteractiveAckRefused") throw error;
     return {

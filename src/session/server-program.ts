@@ -5,7 +5,7 @@
 import { hash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { basename, isAbsolute, join, relative, resolve, sep } from "node:path";
-import type { McpConnection, McpServer, PinnedFile, ServerPin } from "#artifacts";
+import type { McpConnection, McpServer, PinnedFile } from "#artifacts";
 import { EffectError } from "#base";
 import { ReasonError } from "#protocol";
 import {
@@ -56,7 +56,7 @@ type Stdio = Extract<McpConnection, { readonly kind: "stdio" }>;
 export async function serverProgram(connection: Stdio, place: ProgramPlace): Promise<ServerProgram> {
   const found = findProgram(connection.command, place);
   if (found === undefined) throw new EffectError("NotFound", `the program ${connection.command} does not exist`);
-  const isInterpreted = INTERPRETER.test(basename(found.path));
+  const isInterpreted = isInterpreter(found.path);
   const scripts = isInterpreted ? scriptsIn(connection.args, place.root) : namedScripts(connection.args, place.root);
   const lock = lockOf([found.path, ...scripts], place.packages);
   const paths = [...(found.path === OWN_NODE ? [] : [found.path]), ...scripts, ...(lock === undefined ? [] : [lock])];
@@ -71,7 +71,7 @@ export async function serverProgram(connection: Stdio, place: ProgramPlace): Pro
  * What the sandbox of a server shows of the approved files. Those of the workspace are copies: commands of the agent could exchange the
  * originals between the check and the start. A program elsewhere is shown where its command finds it.
  */
-export function approvedFiles({ files }: ServerPin, { root, packages, copies }: CopyPlace) {
+export function approvedFiles(files: readonly PinnedFile[], { root, packages, copies }: CopyPlace) {
   return files.flatMap(({ path, real = path, sha256 }) => {
     if (isInside(realPath(packages), real)) return [];
     if (isInside(root, real)) return [{ from: copyPath(copies, sha256), to: real }];
@@ -87,37 +87,65 @@ interface CopyPlace extends ProgramPlace {
   readonly copies: string;
 }
 
-/** The path to start. Rejects with MCPServerSHA256Mismatch when what runs would not be what was approved. */
-export async function approvedProgram(
-  { name, connection, pin }: McpServer & { readonly connection: Stdio },
-  place: CopyPlace,
-): Promise<string> {
+type ProgramEntry = McpServer & { readonly connection: Stdio };
+
+/** What is started, and the files of it that the sandbox has to show as they were approved. */
+export interface ApprovedProgram {
+  /** A path, or the command as it is written where nothing was approved. */
+  readonly path: string;
+  readonly files: readonly PinnedFile[];
+}
+
+/** Rejects with MCPServerSHA256Mismatch when what runs would not be what was approved. */
+export async function approvedProgram(server: ProgramEntry, place: CopyPlace): Promise<ApprovedProgram> {
+  const program = await checkProgram(server, place);
+  for (const { real, path: named, sha256 } of server.pin?.files ?? []) {
+    const file = real ?? named;
+    const actual = isInside(place.root, file) ? copyApproved(file, sha256, place.copies) : sha256;
+    if (actual !== sha256) throw mismatchOf(server, { path: named, sha256: actual }, sha256);
+  }
+  return program;
+}
+
+/** The same without the copies that a start needs. */
+export async function checkProgram(server: ProgramEntry, place: ProgramPlace): Promise<ApprovedProgram> {
+  const { name, connection, pin } = server;
   refuseContainers(name, connection);
   const { sha256 } = connection;
-  if (pin === undefined && sha256 === undefined) {
-    return connection.command;
-  }
+  if (pin === undefined && sha256 === undefined) return { path: connection.command, files: [] };
   const program = await serverProgram(connection, place);
-  const mismatch = (file: PinnedFile, expected: string): ReasonError =>
-    new ReasonError("MCPServerSHA256Mismatch", {
-      ...{ name, path: file.path, expected, actual: file.sha256 },
-      profile_path: pin?.declaredIn ?? "config.toml",
-    });
-  if (sha256 !== undefined && program.main.sha256 !== sha256) throw mismatch(program.main, sha256);
-  if (pin === undefined) return program.path;
+  if (sha256 !== undefined && program.main.sha256 !== sha256) throw mismatchOf(server, program.main, sha256);
+  if (pin === undefined) return { path: program.path, files: [] };
+  const shown = [...pin.files];
   for (const file of program.files) {
     const approved = pin.files.find(({ path }) => path === file.path);
-    if (approved === undefined) throw mismatch(file, "of another file");
-    if (approved.sha256 !== file.sha256) throw mismatch(file, approved.sha256);
-    if (approved.real !== file.real) throw mismatch(file, `${approved.sha256} of ${approved.real}`);
+    if (approved === undefined && isOwnInterpreter(server, program, file, place.root)) {
+      shown.push(file);
+      continue;
+    }
+    if (approved === undefined) throw mismatchOf(server, file, "of another file");
+    if (approved.sha256 !== file.sha256) throw mismatchOf(server, file, approved.sha256);
+    if (approved.real !== file.real) throw mismatchOf(server, file, `${approved.sha256} of ${approved.real}`);
   }
   const gone = pin.files.find(({ path }) => !program.files.some((file) => file.path === path));
-  if (gone !== undefined) throw mismatch({ ...gone, sha256: "no such file in the command" }, gone.sha256);
-  for (const { real, path, sha256: approved } of pin.files) {
-    const actual = isInside(place.root, real ?? path) ? copyApproved(real ?? path, approved, place.copies) : approved;
-    if (actual !== approved) throw mismatch({ path, sha256: actual }, approved);
-  }
-  return program.path;
+  if (gone !== undefined) throw mismatchOf(server, { ...gone, sha256: "no such file in the command" }, gone.sha256);
+  return { path: program.path, files: shown };
+}
+
+/** Where an answer comes from another machine, the interpreter is the one that is here, unless the project brings it. */
+function isOwnInterpreter({ pin }: ProgramEntry, program: ServerProgram, file: PinnedFile, root: string): boolean {
+  const isOutside = !isInside(root, file.path) && !isInside(root, file.real ?? file.path);
+  return pin?.leavesInterpreter === true && program.isInterpreted && file.path === program.path && isOutside;
+}
+
+function mismatchOf({ name, pin }: ProgramEntry, { path, sha256 }: PinnedFile, expected: string): ReasonError {
+  const profile_path = pin?.declaredIn ?? "config.toml";
+  return new ReasonError("MCPServerSHA256Mismatch", { name, path, expected, actual: sha256, profile_path });
+}
+
+/** Its arguments name what runs. */
+export function isInterpreter(path: string): boolean {
+  return INTERPRETER.test(basename(path));
 }
 
 /** Throws an EffectError for `docker run …`, unless the user's own entry says that it may run outside the sandbox. */

@@ -7,7 +7,7 @@ import type { McpWorld, ServerProcess } from "#mcp";
 import { serverFolders } from "#stores";
 import { makePrivateDirectory, realPath, realPathIfThere } from "#world";
 import type { SandboxPlace, SessionSandbox } from "./sandbox.ts";
-import { approvedFiles, approvedProgram } from "./server-program.ts";
+import { type ApprovedProgram, approvedFiles, approvedProgram } from "./server-program.ts";
 
 /** The longest time that a timer can wait. */
 const AS_LONG_AS_THE_SESSION_MS = 2 ** 31 - 1;
@@ -35,7 +35,11 @@ export function createServerWorld(options: ServerWorldOptions): ServerWorld {
   /** Of calls that may change the workspace now. Each finds the workspace as it is at its beginning. */
   const writing = new Set<SessionSandbox>();
 
-  function openBox({ name, folder = name, connection, pin }: StdioServer, mayWrite: boolean): SessionSandbox {
+  function openBox(
+    { name, folder = name, connection }: StdioServer,
+    { files }: ApprovedProgram,
+    mayWrite: boolean,
+  ): SessionSandbox {
     const { place } = options;
     const folders = serverFolders(options.env);
     const state = join(folders.state, folder);
@@ -45,7 +49,7 @@ export function createServerWorld(options: ServerWorldOptions): ServerWorld {
       domains: () => reachable(connection.network, place.domains()),
       server: {
         ...{ state, paths: connection.paths.map(realPath), packages: realPath(folders.packages) },
-        files: pin === undefined ? [] : approvedFiles(pin, programPlace()),
+        files: approvedFiles(files, programPlace()),
         ...(mayWrite && { writable: writableFolders(name, connection, place.root) }),
       },
     });
@@ -53,12 +57,12 @@ export function createServerWorld(options: ServerWorldOptions): ServerWorld {
     return made;
   }
 
-  function boxFor(server: StdioServer, mayWrite: boolean): SessionSandbox {
+  function boxFor(server: StdioServer, program: ApprovedProgram, mayWrite: boolean): SessionSandbox {
     if (!mayWrite) {
-      reading ??= openBox(server, false);
+      reading ??= openBox(server, program, false);
       return reading;
     }
-    const made = openBox(server, true);
+    const made = openBox(server, program, true);
     writing.add(made);
     return made;
   }
@@ -80,10 +84,10 @@ export function createServerWorld(options: ServerWorldOptions): ServerWorld {
     signal: AbortSignal,
     mayWrite?: true,
   ): Promise<ServerProcess> {
-    const file = await approvedProgram(server, programPlace());
-    const box = boxFor(server, mayWrite === true);
+    const program = await approvedProgram(server, programPlace());
+    const box = boxFor(server, program, mayWrite === true);
     try {
-      return await startIn(box, file, server, on, signal);
+      return await startIn(box, program.path, server, on, signal);
     } catch (error) {
       await leave(box);
       throw error;
