@@ -75,6 +75,20 @@ export function addMcpCommands(program: Command, ports: CliPorts, exit: (code: E
     });
 
   mcp
+    .command("restart <name>")
+    .description("end a server in each open session of the daemon and connect it again; exit code 1 if none has it")
+    .option("--connect <address>", "unix:PATH, HOST:PORT or URL (default: unix:$XDG_DATA_HOME/harness/control.sock)")
+    .option(
+      "--token-file <file>",
+      "file with the daemon's token, unless HARNESS_TOKEN is set (default: $XDG_STATE_HOME/harness/control.token)",
+    )
+    .option("--json", "print JSON")
+    .action(async (name: string, flags) => {
+      const { mcpRestartCommand } = await import("./mcp-restart.ts");
+      exit(await mcpRestartCommand(await ports.outward.through(ports, flags.json), name, flags));
+    });
+
+  mcp
     .command("remove <name>")
     .description("remove a server from config.toml")
     .option("-c, --config <file>", "configuration file")

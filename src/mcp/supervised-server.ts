@@ -87,7 +87,7 @@ export interface SupervisedServer {
   connected(signal: AbortSignal): Promise<Connection>;
   /** Another process of it, for one call that may change the workspace. Rejects as `connected` does; whoever asks for it closes it. */
   writing(signal: AbortSignal): Promise<WritingServer>;
-  /** Ends it and connects again, with a clean record. Resolves when that attempt has ended. */
+  /** Ends it and connects again, with a clean record; once for all who ask meanwhile. Resolves when that attempt has ended. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -120,6 +120,7 @@ export function superviseServer(parts: SupervisorParts): SupervisedServer {
   let recent: number[] = [];
   const rereading = new Set<Reread>();
   const serial = createSerial();
+  let restarting: Promise<void> | undefined;
 
   function start(): Promise<void> {
     return state === "idle" || (state === "stopped" && !life.signal.aborted) ? attempt() : attempting;
@@ -332,15 +333,20 @@ export function superviseServer(parts: SupervisorParts): SupervisedServer {
       await this.connected(signal);
       return openWriting({ ...parts, era }, signal);
     },
-    restart: () =>
-      serial(async () => {
+    restart() {
+      // Sessions that share it may ask at the same time.
+      restarting ??= serial(async () => {
         await end();
         life = new AbortController();
         failures = 0;
         recent = [];
         restarts += 1;
         await attempt();
-      }),
+      }).finally(() => {
+        restarting = undefined;
+      });
+      return restarting;
+    },
     stop: () =>
       serial(async () => {
         await end();

@@ -12,6 +12,7 @@ import {
 import { createDomainList, EffectError, ifThere } from "#base";
 import { ReasonError } from "#protocol";
 import {
+  checkProgram,
   createProgramServers,
   createSessionServers,
   prepareSandbox,
@@ -19,7 +20,7 @@ import {
   serverProgram,
 } from "#session";
 import { ownFolders, serverFolders } from "#stores";
-import { createProcesses, makePrivateDirectory, withFileLock, writePrivateFile } from "#world";
+import { createProcesses, makePrivateDirectory, realPath, withFileLock, writePrivateFile } from "#world";
 import type { ProgramPorts } from "./ports.ts";
 import type { UsedServers } from "./project-servers.ts";
 import { mayHaveProject } from "./projects.ts";
@@ -39,9 +40,7 @@ export async function configuredServers(
   flags: ServerFlags,
   name?: string,
 ): Promise<readonly McpServer[]> {
-  const { settings } = await loadConfig(ports, flags.config);
-  const { mcpServers, agentServers, notices } = await withProject(ports, settings, flags);
-  const servers = [...mcpServers, ...Object.values(agentServers).flat()];
+  const { servers, notices } = await knownServers(ports, flags);
   if (name === undefined) {
     for (const notice of notices) ports.terminal.err(`${notice}\n`);
     return servers;
@@ -53,6 +52,34 @@ export async function configuredServers(
   const known = servers.map((server) => server.name).join(", ");
   const detail = `config.toml has no enabled MCP server '${name}'${known === "" ? "" : `; there is ${known}`}`;
   throw new ReasonError("UsageInvalid", { detail });
+}
+
+/** The same with sentences for a person about those that are left out. */
+export async function knownServers(
+  ports: ProgramPorts,
+  flags: ServerFlags,
+): Promise<{ readonly servers: readonly McpServer[]; readonly notices: readonly string[] }> {
+  const { settings } = await loadConfig(ports, flags.config);
+  const { mcpServers, agentServers, notices } = await withProject(ports, settings, flags);
+  return { servers: [...mcpServers, ...Object.values(agentServers).flat()], notices };
+}
+
+/** Why its program would not start as it was approved; undefined where it would, or nothing was approved. */
+export async function programProblem(
+  { env, cwd }: Pick<ProgramPorts, "env" | "cwd">,
+  flags: ServerFlags,
+  server: McpServer,
+): Promise<string | undefined> {
+  const { connection } = server;
+  if (connection.kind !== "stdio") return undefined;
+  const place = { root: realPath(join(cwd, flags.cwd ?? ".")), env, packages: serverFolders(env).packages };
+  try {
+    await checkProgram({ ...server, connection }, place);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ReasonError || error instanceof EffectError) return error.message;
+    throw error;
+  }
 }
 
 async function withProject(ports: ProgramPorts, settings: Settings, { cwd }: ServerFlags): Promise<UsedServers> {
