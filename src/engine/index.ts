@@ -62,7 +62,7 @@ export type {
   ToolSchema,
   WireTrace,
 } from "./provider.ts";
-export type { CacheCounters, RedactedStream, Redaction } from "./redaction.ts";
+export type { RedactedStream, Redaction } from "./redaction.ts";
 export { loadedRedaction, redactionFailure } from "./redaction-guard.ts";
 export { createRemains } from "./remains.ts";
 export { delegatedBy, type Reopened, refuseDelegate, reopenSession } from "./reopen.ts";
