@@ -107,7 +107,7 @@ describe("a server of harness.md", () => {
     expect(await approve("a", "n", "n")).toMatchObject({ code: 0 });
     expect(await callCli(home, ["mcp", "test", "tiny"])).toMatchObject({
       code: 0,
-      out: "✓ tiny: 1 tools, MCP 2025-06-18\n",
+      out: "✓ tiny: 1 tool, MCP 2025-06-18\n",
     });
     expect(hasRun()).toBe(true);
     expect(readdirSync(join(String(home.env.XDG_DATA_HOME), "harness/mcp"))).toEqual([
@@ -256,10 +256,22 @@ describe.runIf(hasSandbox)("what was approved is what starts", () => {
     expect((await run()).err).toMatch(MISMATCH("tools/server.py"));
   });
 
+  test("a file that is called like a command of the interpreter does not take the place of the script", async () => {
+    home.put("run", "");
+    home.put("server.js", TINY_SERVER);
+    declare({ tiny: { command: "node", args: ["run", "server.js"] } });
+    await ackProject(home);
+    const { err } = await approve("a", "n", "n");
+    expect(err).toMatch(/file \S+\/run\n[\s\S]*file \S+\/server\.js\n/);
+  });
+
   test.each([
     ["node", ["-e", "1"]],
     ["make", ["server"]],
+    ["env", ["NODE_OPTIONS=--require ./evil.js", "node", "server.js"]],
+    ["node", ["--require", "./server.js", "server"]],
   ])("a command that says more than a file can be pinned for says so: %s", async (command, args) => {
+    home.put("server.js", TINY_SERVER);
     declare({ tiny: { command, args } });
     await ackProject(home);
     const { err } = await approve("q");
@@ -274,7 +286,7 @@ describe.runIf(hasSandbox)("what was approved is what starts", () => {
     await approve("a", "n", "n");
     writeFileSync(join(home.workspace, "node"), "#!/bin/sh\ntouch $HOME/started\n", { mode: 0o755 });
     const tested = await callCli(home, ["mcp", "test"]);
-    expect(tested).toMatchObject({ code: 0, out: expect.stringContaining("✓ tiny: 1 tools") });
+    expect(tested).toMatchObject({ code: 0, out: expect.stringContaining("✓ tiny: 1 tool") });
   });
 
   test("the user's own entry with a hash does not start another file", async () => {

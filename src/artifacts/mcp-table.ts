@@ -61,11 +61,7 @@ const MAX_SCOPES = 64;
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/;
 const SHA256 = /^[0-9a-f]{64}$/;
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]{1,128}$/;
-const url = textThat("http or https address without a login", (address) => {
-  const parsed = URL.parse(address);
-  const isWeb = parsed?.protocol === "https:" || parsed?.protocol === "http:";
-  return isWeb && parsed.username === "" && parsed.password === "";
-});
+const url = textThat("http or https address without a login", isServerAddress);
 const headerValue = textThat("text without control characters", (value) => !hasControl(value));
 const toolNames = list(words("tool name"), { max: MAX_TOOLS });
 
@@ -352,6 +348,13 @@ function toOAuth(values: Values): McpOAuth | undefined {
     scopes: values.oauth_scopes,
   });
   return Object.keys(oauth).length === 0 ? undefined : oauth;
+}
+
+/** As `url` names it. */
+export function isServerAddress(address: string): boolean {
+  const parsed = URL.parse(address);
+  const isWeb = parsed?.protocol === "https:" || parsed?.protocol === "http:";
+  return isWeb && parsed.username === "" && parsed.password === "";
 }
 
 /** As `writable` names them, in an entry and at the approval of one. */

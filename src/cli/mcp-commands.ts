@@ -11,8 +11,9 @@ export function addMcpCommands(program: Command, ports: CliPorts, exit: (code: E
 
   mcp
     .command("list")
-    .description("list the servers of config.toml; starts none of them")
+    .description("list the servers of config.toml and of the project; starts none of them")
     .option("-c, --config <file>", "configuration file")
+    .option("-C, --cwd <dir>", "workspace folder (default: the current one)")
     .option("--json", "print JSON")
     .action(async (flags) => {
       const { mcpListCommand } = await import("./mcp.ts");
@@ -124,8 +125,9 @@ function addLoginCommands(mcp: Command, ports: CliPorts, exit: (code: ExitCode) 
 function addEntryCommands(mcp: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
   mcp
     .command("get <name>")
-    .description("show one server of config.toml and what is known of its tools; starts nothing")
+    .description("show one server and what is known of its tools; starts nothing")
     .option("-c, --config <file>", "configuration file")
+    .option("-C, --cwd <dir>", "workspace folder (default: the current one)")
     .option("--json", "print JSON")
     .action(async (name: string, flags) => {
       const { mcpGetCommand } = await import("./mcp.ts");

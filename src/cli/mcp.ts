@@ -1,6 +1,6 @@
 /** `harness mcp`: the MCP servers of `config.toml`, listed, tried, added and removed. */
-import { isWorkspaceFolder, type McpServer, type ServerChange } from "#artifacts";
-import { defined, visibleLine } from "#base";
+import { isServerAddress, isWorkspaceFolder, type McpServer, type ServerChange } from "#artifacts";
+import { counted, defined, visibleLine } from "#base";
 import {
   changeConfiguredServers,
   checkServerChange,
@@ -45,7 +45,8 @@ export async function mcpTestCommand(ports: CliPorts, name: string | undefined, 
   if (flags.json) terminal.out(`${JSON.stringify(states)}\n`);
   else {
     for (const { name: server, state, tools, protocolVersion, lastError } of states) {
-      const detail = state === "ready" ? `${tools} tools, MCP ${protocolVersion}` : visibleLine(lastError ?? state);
+      const detail =
+        state === "ready" ? `${counted(tools, "tool")}, MCP ${protocolVersion}` : visibleLine(lastError ?? state);
       terminal.out(`${state === "ready" ? "✓" : "✗"} ${server}: ${detail}\n`);
     }
   }
@@ -154,6 +155,11 @@ async function addRemote(
   const isProgram = command !== undefined || flags.env !== undefined || flags.network !== undefined;
   if (isProgram || flags.path !== undefined || flags.writable !== undefined) {
     throw new ReasonError("UsageInvalid", { detail: "--url takes no command, --env, --network, --path or --writable" });
+  }
+  if (!isServerAddress(url)) {
+    throw new ReasonError("UsageInvalid", {
+      detail: `--url takes an http or https address without a login, not '${url}'`,
+    });
   }
   if (transport !== undefined && transport !== "http" && transport !== "sse") {
     throw new ReasonError("UsageInvalid", { detail: `--transport is http or sse, not '${transport}'` });

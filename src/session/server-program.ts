@@ -23,7 +23,7 @@ const INTERPRETER =
   /^(?:node|nodejs|bun|deno|tsx|python[\d.]*|pypy[\d.]*|ruby|perl|php|lua|java|R|Rscript|bash|dash|zsh|sh|env)$/;
 /** They run what other files say, or what they fetch: a hash of them says little about what runs. */
 const RUNNER =
-  /^(?:uv|uvx|pipx|poetry|pdm|hatch|rye|npm|npx|pnpm|pnpx|yarn|bunx|corepack|make|just|task|go|cargo|dotnet|mvn|gradle|gradlew|tox|nox|mise|direnv|nix|nix-shell)$/;
+  /^(?:uv|uvx|pipx|poetry|pdm|hatch|rye|npm|npx|pnpm|pnpx|yarn|bunx|corepack|make|just|task|go|cargo|dotnet|mvn|gradle|gradlew|tox|nox|mise|direnv|nix|nix-shell|env)$/;
 /** Files that programs run, by their names: other arguments are data, which may change. */
 const SCRIPT = /\.(?:[cm]?[jt]sx?|pyw?|pyz|rb|pl|php|lua|sh|bash|zsh|fish|jar|ps1|r|exs?)$/i;
 /** They hand the program to a service outside every sandbox. */
@@ -57,13 +57,15 @@ export async function serverProgram(connection: Stdio, place: ProgramPlace): Pro
   const found = findProgram(connection.command, place);
   if (found === undefined) throw new EffectError("NotFound", `the program ${connection.command} does not exist`);
   const isInterpreted = isInterpreter(found.path);
-  const scripts = isInterpreted ? scriptsIn(connection.args, place.root) : namedScripts(connection.args, place.root);
+  const { options, main: script } = isInterpreted ? scriptsIn(connection.args, place.root) : NO_SCRIPT;
+  const scripts = [...new Set([...options, ...(script ?? []), ...namedScripts(connection.args, place.root)])];
   const lock = lockOf([found.path, ...scripts], place.packages);
   const paths = [...(found.path === OWN_NODE ? [] : [found.path]), ...scripts, ...(lock === undefined ? [] : [lock])];
   const files = await Promise.all(paths.map(pinned));
-  const isMain = ({ path }: PinnedFile): boolean => isInterpreted || lock !== undefined || path === found.path;
-  const main = files.findLast(isMain) ?? (await pinned(found.path));
-  const isOpen = RUNNER.test(basename(found.path)) || (isInterpreted && scripts.length === 0);
+  // What an entry's own hash is about.
+  const mainPath = lock ?? script?.[0] ?? options.at(-1) ?? found.path;
+  const main = files.find(({ path }) => path === mainPath) ?? (await pinned(found.path));
+  const isOpen = RUNNER.test(basename(found.path)) || (isInterpreted && script === undefined);
   return { ...found, files, main, isInterpreted, isOpen };
 }
 
@@ -157,19 +159,28 @@ export function refuseContainers(name: string, { command, unconfined }: Stdio): 
   );
 }
 
+interface NamedFiles {
+  /** Files in options before the script. */
+  readonly options: readonly string[];
+  /** The script itself, where it is a file. */
+  readonly main?: readonly [string];
+}
+
+const NO_SCRIPT: NamedFiles = { options: [] };
+
 /** Up to the script: what comes after it are its own arguments. */
-function scriptsIn(args: readonly string[], root: string): readonly string[] {
-  const scripts: string[] = [];
+function scriptsIn(args: readonly string[], root: string): NamedFiles {
+  const options: string[] = [];
   for (const [index, arg] of args.entries()) {
     const path = fileNamed(arg, root) ?? fileNamed(arg.slice(arg.indexOf("=") + 1), root);
     if (path === undefined) continue;
-    scripts.push(path);
-    if (!arg.startsWith("-") && !args[index - 1]?.startsWith("-")) break;
+    if (!arg.startsWith("-") && !args[index - 1]?.startsWith("-")) return { options, main: [path] };
+    options.push(path);
   }
-  return scripts;
+  return { options };
 }
 
-/** In the arguments of a program that is no interpreter, and may start one. */
+/** Also behind a word that passes for a script, or is a command of a program that starts another one. */
 function namedScripts(args: readonly string[], root: string): readonly string[] {
   const paths = args.flatMap((arg) => fileNamed(arg, root) ?? fileNamed(arg.slice(arg.indexOf("=") + 1), root) ?? []);
   return [...new Set(paths)].filter((path) => SCRIPT.test(path));
