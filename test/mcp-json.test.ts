@@ -210,6 +210,7 @@ esac
     const { code, err } = await approve("a", "a", "n", "n");
     expect(code).toBe(0);
     expect(err).toContain("package tiny-server@1.2.3 sha256:abc");
+    expect(calls()).toContain("pip compile --generate-hashes --only-binary :all: ");
     expect(calls()).toMatch(/pip install --python \S+ --require-hashes --only-binary :all: -r \S+requirements\.txt/);
     const [{ connection }] = await listed();
     expect(connection).toMatchObject({ command: expect.stringMatching(/venv\/bin\/tiny-server$/), args: ["--fast"] });

@@ -6,12 +6,10 @@ import { realpathSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { EffectError, type ProcessExit, type ProcessPort, type ProcessSpec } from "#base";
 import { createControlGroup } from "./control-group.ts";
-import { sweptTogether } from "./held-back.ts";
 import { type CheckoutWatch, watchCheckouts } from "./held-checkout.ts";
 import { misplacedMount } from "./mount-check.ts";
 import { makePins } from "./mount-pins.ts";
 import type { NameGuard } from "./name-guard.ts";
-import { sweepGitFolder } from "./new-repository.ts";
 import {
   type PlannedWorkspace,
   type PolicyOptions,
@@ -24,7 +22,6 @@ import {
   unfitPath,
 } from "./policy.ts";
 import { isExecutable } from "./probe.ts";
-import { submodulesOf } from "./repositories.ts";
 import { READER_LIMITS, WORKSPACE_LIMITS } from "./resource-limits.ts";
 import type {
   CommandLine,
@@ -39,6 +36,7 @@ import type {
 import type { SessionGround } from "./session-ground.ts";
 import type { SessionNetwork } from "./session-network.ts";
 import { setInside } from "./steering-variables.ts";
+import { prepareSweep } from "./workspace-sweep.ts";
 
 export const DEFAULT_READER_TIMEOUT_MS = 10_000;
 const READER_OUTPUT_BYTES = 1024 ** 2;
@@ -279,8 +277,7 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
     if (typeof planned === "string") throw notConfined(planned);
     const { command, env } = setInside({ file: programFile(spec, root, ground.path), args: spec.args }, spec.env);
     const { held, release } = await guard.hold(sandbox.holdsNames ? planned.policy.held : []);
-    const repositories = [root, ...ground.survey().repositories];
-    const submodules = new Set(repositories.flatMap(submodulesOf));
+    const sweep = prepareSweep(root, ground.survey, guard);
     const lines: string[] = [];
     const say = (line: string): void => {
       lines.push(line);
@@ -296,12 +293,7 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
       exit = await run(wrapped(sandbox, command, policy, network), policy, confined, env, signal);
     } finally {
       await release();
-      const begun = repositories.flatMap(submodulesOf).filter((path) => !submodules.has(path));
-      const swept = sweptTogether([
-        guard.sweep(planned.watched),
-        ground.survey().sweepBegun(),
-        ...begun.map((path) => sweepGitFolder(root, path)),
-      ]);
+      const swept = sweep(planned.watched);
       failures = swept.failures;
       for (const line of [...swept.lines, ...failures.map(({ message }) => message)]) say(line);
     }
