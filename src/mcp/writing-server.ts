@@ -25,7 +25,7 @@ export function mayWrite({ connection, readOnlyTools }: McpServer, tool: string)
 
 /** Rejects when it cannot be connected, and not before what was started has ended. */
 export async function openWriting(
-  options: Omit<ConnectOptions, "onToolsChanged" | "hurry">,
+  options: Omit<ConnectOptions, "onToolsChanged" | "onPromptsChanged" | "hurry">,
   signal: AbortSignal,
 ): Promise<WritingServer> {
   const { clock } = options;
@@ -52,6 +52,7 @@ export async function openWriting(
         // When it is closed it has answered, and somebody waits.
         hurry: AbortSignal.abort(),
         onToolsChanged: () => undefined,
+        onPromptsChanged: () => undefined,
       },
       signal,
     );
