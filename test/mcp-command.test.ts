@@ -172,3 +172,20 @@ test.runIf(hasSandbox)("a tool that has changed is shown as a diff, and offered 
     { name: "mcp.sh.sh", description: expect.stringContaining("Version 2.") },
   ]);
 });
+
+test("the servers of a profile are listed with it, and a changed program names the file of the profile", async () => {
+  const home = createCliHome();
+  const script = home.put("server.js", TINY_SERVER);
+  const entry = `[mcp_servers.tiny]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(script)}]\n`;
+  const profile = home.put("work.toml", `name = "work"\n${entry}sha256 = "${"0".repeat(64)}"\n`);
+  expect(JSON.parse((await callCli(home, ["mcp", "list", "--json"])).out)).toEqual([]);
+  const [listed] = JSON.parse((await callCli(home, ["mcp", "list", "--json", "--profile", profile])).out);
+  expect(listed).toMatchObject({ name: "tiny", declaredIn: profile });
+  const { code, out } = await callCli(home, ["mcp", "test", "--profile", profile]);
+  expect(code).toBe(1);
+  expect(out).toContain(profile);
+  expect(await callCli(home, ["mcp", "get", "nobody", "--profile", profile])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("config.toml and the profile have no enabled MCP server 'nobody'; there is tiny"),
+  });
+});

@@ -41,8 +41,8 @@ export async function changeServers(file: string, text: string, change: ServerCh
   }
   const changed = applied(text, change);
   const after = (await parseUserConfig(file, changed)).settings;
-  const rest = ({ mcpServers, ...others }: typeof before): string =>
-    JSON.stringify([mcpServers.filter((server) => server.name !== name), withoutLines(others)]);
+  const rest = ({ mcpServers, origins: { mcp_servers: _, ...origins }, ...others }: typeof before): string =>
+    JSON.stringify([mcpServers.filter((server) => server.name !== name), origins, withoutLines(others)]);
   const has = after.mcpServers.some((server) => server.name === name);
   const wasThere = before.mcpServers.some((server) => server.name === name);
   if (rest(after) !== rest(before) || has !== isThereAfter(change, wasThere)) {

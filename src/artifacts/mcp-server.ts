@@ -18,6 +18,8 @@ export interface McpServer {
   readonly sampling?: true;
   /** The name of the folder in which it keeps its files; default: its own name. */
   readonly folder?: string;
+  /** The file with the user's own entry, where that is not `config.toml`. */
+  readonly declaredIn?: string;
   /** What was approved of its program. Checked before each start. */
   readonly pin?: ServerPin;
 }

@@ -59,6 +59,7 @@ function addLookingCommands(mcp: Command, ports: CliPorts, exit: (code: ExitCode
     .description("list the servers of config.toml and of the project; starts none of them")
     .option("-c, --config <file>", "configuration file")
     .option("-C, --cwd <dir>", "workspace folder (default: the current one)")
+    .option("--profile <name>", "also the servers of this profile")
     .option("--json", "print JSON")
     .action(async (flags) => {
       const { mcpListCommand } = await import("./mcp.ts");
@@ -74,6 +75,7 @@ function addLookingCommands(mcp: Command, ports: CliPorts, exit: (code: ExitCode
       .description(description)
       .option("-c, --config <file>", "configuration file")
       .option("-C, --cwd <dir>", "workspace folder (default: the current one)")
+      .option("--profile <name>", "also the servers of this profile")
       .option("--json", "print JSON")
       .action(async (name: string | undefined, flags) => {
         const { mcpTestCommand, mcpToolsCommand } = await import("./mcp.ts");
@@ -136,6 +138,7 @@ function addEntryCommands(mcp: Command, ports: CliPorts, exit: (code: ExitCode) 
     .description("show one server and what is known of its tools; starts nothing")
     .option("-c, --config <file>", "configuration file")
     .option("-C, --cwd <dir>", "workspace folder (default: the current one)")
+    .option("--profile <name>", "also the servers of this profile")
     .option("--json", "print JSON")
     .action(async (name: string, flags) => {
       const { mcpGetCommand } = await import("./mcp.ts");

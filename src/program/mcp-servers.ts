@@ -22,12 +22,15 @@ import {
 import { ownFolders, serverFolders } from "#stores";
 import { createProcesses, makePrivateDirectory, realPath, withFileLock, writePrivateFile } from "#world";
 import type { ProgramPorts } from "./ports.ts";
+import { loadUserSettings } from "./profiles.ts";
 import type { UsedServers } from "./project-servers.ts";
 import { mayHaveProject } from "./projects.ts";
-import { configFile, loadConfig } from "./user-config-file.ts";
+import { configFile } from "./user-config-file.ts";
 
 export interface ServerFlags {
   readonly config?: string;
+  /** Of the user, or a file: its servers are there as well. */
+  readonly profile?: string;
   readonly cwd?: string;
 }
 
@@ -50,7 +53,8 @@ export async function configuredServers(
   const notice = notices.find((one) => one.startsWith(`The MCP server '${name}' `));
   if (notice !== undefined) throw new ReasonError("UsageInvalid", { detail: notice });
   const known = servers.map((server) => server.name).join(", ");
-  const detail = `config.toml has no enabled MCP server '${name}'${known === "" ? "" : `; there is ${known}`}`;
+  const where = flags.profile === undefined ? "config.toml has" : "config.toml and the profile have";
+  const detail = `${where} no enabled MCP server '${name}'${known === "" ? "" : `; there is ${known}`}`;
   throw new ReasonError("UsageInvalid", { detail });
 }
 
@@ -59,7 +63,7 @@ export async function knownServers(
   ports: ProgramPorts,
   flags: ServerFlags,
 ): Promise<{ readonly servers: readonly McpServer[]; readonly notices: readonly string[] }> {
-  const { settings } = await loadConfig(ports, flags.config);
+  const { settings } = await loadUserSettings(ports, flags);
   const { mcpServers, agentServers, notices } = await withProject(ports, settings, flags);
   return { servers: [...mcpServers, ...Object.values(agentServers).flat()], notices };
 }
@@ -130,7 +134,7 @@ export async function openConfiguredServers(
   log: (text: string) => void,
 ): Promise<SessionServers> {
   const { env, clock, cwd } = ports;
-  const { settings } = await loadConfig(ports, flags.config);
+  const { settings } = await loadUserSettings(ports, flags);
   const root = join(cwd, flags.cwd ?? ".");
   const lists = domainLists(settings, undefined).map(({ entries }) => entries);
   const domains = lists.length === 0 ? undefined : createDomainList(lists);

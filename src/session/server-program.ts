@@ -140,8 +140,12 @@ function isOwnInterpreter({ pin }: ProgramEntry, program: ServerProgram, file: P
   return pin?.leavesInterpreter === true && program.isInterpreted && file.path === program.path && isOutside;
 }
 
-function mismatchOf({ name, pin }: ProgramEntry, { path, sha256 }: PinnedFile, expected: string): ReasonError {
-  const profile_path = pin?.declaredIn ?? "config.toml";
+function mismatchOf(
+  { name, pin, declaredIn }: ProgramEntry,
+  { path, sha256 }: PinnedFile,
+  expected: string,
+): ReasonError {
+  const profile_path = pin?.declaredIn ?? declaredIn ?? "config.toml";
   return new ReasonError("MCPServerSHA256Mismatch", { name, path, expected, actual: sha256, profile_path });
 }
 
