@@ -5,6 +5,7 @@
 import { counted, visibleLine, visibleProse } from "#base";
 import {
   type CallId,
+  compactionLine,
   type Event,
   howItEnded,
   type InputBlock,
@@ -215,6 +216,8 @@ function withNotice(before: Transcript, event: Event): Transcript {
         ...notice(before, "dim", `model: ${event.payload.previous} → ${event.payload.model}`),
         model: event.payload.model,
       };
+    case "CompactionTriggered":
+      return notice(before, "dim", compactionLine(event.payload));
     case "SandboxStatus":
       return event.payload.active ? before : notice(before, "warn", event.payload.detail);
     case "InputRefused":
