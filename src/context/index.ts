@@ -1,5 +1,12 @@
 /** Request middleware, one file each: what the model is told besides the user's words. */
 
+export {
+  type CompactionSettings,
+  createCompactor,
+  type PinnedBlock,
+  type PinnedSource,
+  type SessionCompactor,
+} from "./compaction/index.ts";
 export { createHistory, lastTurns } from "./history.ts";
 export { basePrompt, createIdentity } from "./identity.ts";
 export {

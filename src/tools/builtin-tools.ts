@@ -14,6 +14,7 @@ import { memoryFacts } from "./memory.ts";
 import { moveTool } from "./move.ts";
 import { planFacts } from "./plan.ts";
 import { readTool } from "./read.ts";
+import { recallFacts } from "./recall.ts";
 import { removeTool } from "./remove.ts";
 import { searchTool } from "./search.ts";
 import { skillFacts } from "./skill.ts";
@@ -64,6 +65,7 @@ export const toolFacts: readonly ToolFacts[] = [
   ...sessionTools,
   skillFacts,
   ...Object.values(memoryFacts),
+  recallFacts,
   ...Object.values(delegationFacts),
 ];
 
