@@ -65,7 +65,6 @@ async function benchOwnCost(): Promise<Figure> {
       window: () => TOKENS,
       resolveModel: async (model) => model,
       depth: 0,
-      pinned: [],
       files: { touched: () => ({ paths: [], changed: false }), hash: async () => undefined },
     });
     const startMs = performance.now();

@@ -6,6 +6,8 @@ import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { formatTable } from "./table.ts";
 
+const PINNED_CHARS = 80;
+
 type Compaction = EventOf<"CompactionTriggered">;
 
 export interface SessionContextFlags extends StoreFlags {
@@ -60,7 +62,7 @@ function details({ id, ts, payload }: Compaction): string {
     ...(model === undefined ? [] : [`   Written by: ${model}`]),
     ...(focus === undefined ? [] : [`   Focus: ${focus}`]),
     ...(kept.length === 0 ? [] : [`   Kept word for word: ${counted(kept.length, "input")}`]),
-    ...pinned.map(({ name }) => `   Pinned: ${name}`),
+    ...pinned.map(({ text }) => `   Pinned: ${text.slice(0, PINNED_CHARS)}`),
     ...files.map(
       ({ path, changed, sha256 = "no hash" }) => `   File ${changed ? "changed" : "read"}: ${path} (${sha256})`,
     ),

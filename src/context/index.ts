@@ -3,8 +3,6 @@
 export {
   type CompactionSettings,
   createCompactor,
-  type PinnedBlock,
-  type PinnedSource,
   type SessionCompactor,
 } from "./compaction/index.ts";
 export { createHistory, lastTurns } from "./history.ts";

@@ -16,10 +16,7 @@ export function boundaryBlocks(compaction: Compaction): readonly (InputBlock | C
       "The conversation before this point was compacted. Continue the work. What follows is all that is left of it. A result that is named by a number can be read again with recall.",
     ),
     ...said,
-    ...pinned.flatMap(({ name, text, from }) => [
-      note(`Pinned: ${JSON.stringify(name)}`),
-      from === undefined ? ({ type: "text", text } as const) : data(from, text),
-    ]),
+    ...pinned.map(({ text, from }) => (from === undefined ? ({ type: "text", text } as const) : data(from, text))),
     ...(files.length === 0 ? [] : [data("files", fileLines(files))]),
     data("summary", summary),
   ];

@@ -20,7 +20,7 @@ export interface CompactionPoint {
   readonly signal: AbortSignal;
   /** `provider:name` of the next request. */
   readonly model: string;
-  readonly conversation: Pick<Conversation, "parts">;
+  readonly conversation: Pick<Conversation, "parts" | "pinned">;
   readonly bus: Pick<EventBus, "publish" | "flush" | "lastId">;
   /** Asks a model outside the conversation; what it costs is counted as any other call. */
   ask(request: ModelRequest): Promise<AsideAnswer>;

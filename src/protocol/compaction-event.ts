@@ -7,7 +7,6 @@ import { wire } from "./wire.ts";
 const eventId = z.number().int().positive();
 
 const pinnedBlock = wire({
-  name: z.string(),
   text: z.string(),
   from: z.string().optional().describe("Where it comes from; present if the model reads it as untrusted data."),
 });
@@ -43,7 +42,10 @@ export const compaction = wire({
   why: z.string().optional().describe("For people: the limit, and why no model wrote the summary if one should have."),
   focus: z.string().optional(),
   kept: z.array(inputBlock).optional().describe("What people said up to the boundary, word for word."),
-  pinned: z.array(pinnedBlock).optional(),
+  pinned: z
+    .array(pinnedBlock)
+    .optional()
+    .describe("What still applied: the mode, the agreed plan, the todos, delegates and background commands at work."),
   files: z.array(touchedFile).optional().describe("Files that calls up to now have read or changed."),
   pruned: z.array(prunedResult).optional().describe("Results that the model reads as references from now on."),
   tokens_before: count.optional().describe("About how large the request was."),

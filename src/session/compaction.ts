@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { ContextConfig } from "#artifacts";
 import { defined, EffectError, isRecord } from "#base";
-import { type CompactionSettings, createCompactor, type PinnedSource, type SessionCompactor } from "#context";
+import { type CompactionSettings, createCompactor, type SessionCompactor } from "#context";
 import type { HookDispatcher, ToolSource } from "#engine";
 import { namedPaths } from "#governance";
 import { createRecallTool, factsOf } from "#tools";
@@ -11,11 +11,6 @@ import type { SessionEngineParts } from "./engine.ts";
 const MAX_HASHED_BYTES = 1024 * 1024;
 /** A conversation this small is never compacted; nobody asks for the window of its model. */
 const MIN_COMPACTED_TOKENS = 2_000;
-
-/** What must be in every request of the session, also behind a boundary. A part that pins something adds its source here. */
-function pinnedSources(_parts: SessionEngineParts): readonly PinnedSource[] {
-  return [];
-}
 
 export function contextConfig({
   birth,
@@ -47,7 +42,6 @@ export function sessionCompactor(parts: SessionEngineParts, hooks: HookDispatche
     },
     resolveModel: resolve,
     depth,
-    pinned: pinnedSources(parts),
     files: {
       touched(tool, input) {
         const kind = factsOf(tool)?.kind;

@@ -24,7 +24,6 @@ function createRig(options: Partial<CompactorOptions> = {}, summary = answer("Wh
     window: () => 20_000,
     resolveModel: async (model) => model,
     depth: 0,
-    pinned: [],
     files: { touched: () => ({ paths: [], changed: false }), hash: async () => undefined },
     ...options,
   });
@@ -77,8 +76,13 @@ function filled(turns: number, ...given: Parameters<typeof createRig>) {
 
 describe("what stays", () => {
   test("pinned blocks, open delegates and every input, after ten compactions", async () => {
-    const pins = Array.from({ length: 10 }, (_, at) => ({ name: `todo ${at}`, text: `PIN-${at}.` }));
-    const rig = createRig({ pinned: [() => pins] });
+    const rig = createRig();
+    rig.add("PlanChanged", { state: "agreed", plan: "PLAN-AGREED." });
+    rig.add("TodosChanged", {
+      turn: turn(1),
+      todos: Array.from({ length: 10 }, (_, at) => ({ text: `TODO-${at}.`, state: "open" })),
+    });
+    rig.add("JobStarted", { turn: turn(1), call_id: call(901), job: "job_1", command: "COMMAND-OPEN.", timeout_ms: 1 });
     rig.add("DelegationStarted", { turn: turn(1), call_id: call(900), agent: "scout", task: "TASK-OPEN.", session });
     rig.add("ToolResult", {
       turn: turn(1),
@@ -97,7 +101,9 @@ describe("what stays", () => {
     }
     const text = JSON.stringify(rig.conversation.messages());
     const wanted = [
-      ...pins.map((pin) => pin.text),
+      "PLAN-AGREED.",
+      "COMMAND-OPEN.",
+      ...Array.from({ length: 10 }, (_, at) => `TODO-${at}.`),
       "TASK-OPEN.",
       "HANDLE-OPEN.",
       ...Array.from({ length: 200 }, (_, n) => `SAID-${n + 1}.`),
@@ -208,6 +214,7 @@ test("what an answer used raises the sizes, and a refused request is the measure
     ...rig.point(21),
     request,
     history: request.messages,
+    pinned: [],
     tools: [],
     emit: () => undefined,
     onChat: () => undefined,

@@ -6,7 +6,6 @@ import { defined } from "#base";
 import type { CompactionPoint, CompactionProblem, Compactor, HookDispatcher, RequestMiddleware } from "#engine";
 import { type Event, reasonText } from "#protocol";
 import { askBeforeCompaction } from "./compact-hook.ts";
-import type { PinnedSource } from "./kept.ts";
 import { limitOf, sharesOf, type Trigger } from "./limits.ts";
 import { createOpenCalls } from "./open-calls.ts";
 import { planCompaction, tokensOf, turnsOf } from "./plan.ts";
@@ -37,7 +36,6 @@ export interface CompactorOptions {
   readonly resolveModel: (text: string) => Promise<string>;
   readonly hooks?: HookDispatcher;
   readonly depth: number;
-  readonly pinned: readonly PinnedSource[];
   readonly files: FileFacts;
 }
 
@@ -102,7 +100,7 @@ export function createCompactor(options: CompactorOptions): SessionCompactor {
     if ("problem" in asked) return asked.problem;
     const made: Replacement | CompactionProblem = await replacementOf({
       ...{ at, plan, shares, focus: asked.focus, byModel: mode !== "prune", files: options.files },
-      pinned: [...options.pinned.flatMap((source) => source()), ...openCalls.pinned()],
+      openCalls: openCalls.pinned(),
       summaryModel: async () => {
         const written = settings().model;
         return written === undefined ? model : options.resolveModel(written);

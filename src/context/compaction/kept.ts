@@ -7,9 +7,6 @@ import { isBoundary, isStep } from "./plan.ts";
 type Compaction = EventPayload<"CompactionTriggered">;
 export type PinnedBlock = NonNullable<Compaction["pinned"]>[number];
 
-/** Something that must be in every request: asked at each compaction, what it gives is in the boundary event. */
-export type PinnedSource = () => readonly PinnedBlock[];
-
 /** An input that is not the newest may take this part of the room for all of them. */
 const OLDER_INPUT_PART = 0.25;
 

@@ -25,7 +25,8 @@ export interface ReplacementParts {
   readonly shares: Shares;
   readonly focus: string | undefined;
   readonly byModel: boolean;
-  readonly pinned: readonly PinnedBlock[];
+  /** Of delegates and background commands that are at work. */
+  readonly openCalls: readonly PinnedBlock[];
   readonly files: FileFacts;
   readonly summaryModel: () => Promise<string>;
 }
@@ -49,7 +50,11 @@ export async function replacementOf(parts: ReplacementParts): Promise<Replacemen
   const written = await summaryOf(parts, boundary.replaced);
   if ("reason" in written) return written;
   const kept = keptInputs(boundary.replaced, shares.kept);
-  const pinned = fittingPins(parts.pinned, shares.pinned);
+  const applies = at.conversation.pinned(boundary.event).flatMap((block): PinnedBlock[] => {
+    if (block.type !== "text") return [];
+    return [{ text: block.text, ...("from" in block && typeof block.from === "string" && { from: block.from }) }];
+  });
+  const pinned = fittingPins([...applies, ...parts.openCalls], shares.pinned);
   const files = await touchedFiles(at.conversation.parts(), parts.files);
   if (at.signal.aborted) return cancelled();
   const texts = [written.summary, JSON.stringify([pinned, files])];
