@@ -12,7 +12,7 @@ const STEPS = Number(process.argv[2] ?? 2_000);
 const LATE_STEPS = 1_000;
 const SESSIONS = 5;
 const SPAN = 100;
-const plan = { stepsOfTurn: 100, windowTokens: 64_000 } as const;
+const plan = { stepsOfTurn: 100, windowTokens: 64_000, lastSteps: 10 } as const;
 const TOKENS = 200_000;
 const REPEATS = 7;
 

@@ -350,7 +350,7 @@ test("a session that is opened again goes on with the same conversation", async 
 test.each(["anthropic", "openai"] as const)(
   "300 steps on the wire of %s: no illegal request, no fact is lost",
   async (vendor) => {
-    const report = await runLongSession({ vendor, steps: 300, stepsOfTurn: 25, windowTokens: 16_000 });
+    const report = await runLongSession({ vendor, steps: 300, stepsOfTurn: 25, windowTokens: 24_000, lastSteps: 3 });
     const { steps, illegal, errors, missing } = report;
     expect({ steps, illegal, errors, missing }).toEqual({ steps: 300, illegal: 0, errors: [], missing: [] });
     expect(report.compactions.length).toBeGreaterThan(10);

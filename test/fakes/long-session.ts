@@ -12,6 +12,8 @@ export interface LongSessionPlan {
   readonly steps: number;
   readonly stepsOfTurn: number;
   readonly windowTokens: number;
+  /** Steps whose words the last request must have; they fit into the part that always stays. */
+  readonly lastSteps: number;
 }
 
 export interface LongSessionReport {
@@ -37,6 +39,7 @@ export async function runLongSession({
   steps,
   stepsOfTurn,
   windowTokens,
+  lastSteps,
 }: LongSessionPlan): Promise<LongSessionReport> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "harness-long-")));
   writeFileSync(join(root, "data.txt"), FILE);
@@ -88,7 +91,7 @@ export async function runLongSession({
     const of = <Kind extends EventKind>(kind: Kind): EventOf<Kind>["payload"][] =>
       events.filter((event) => event.kind === kind).map(({ payload }) => payload) as never; // chosen by its kind
     const text = JSON.stringify(last);
-    const planted = [...facts("identity"), ...facts("said"), ...facts("file"), ...stepFacts(step)];
+    const planted = [...facts("identity"), ...facts("said"), ...facts("file"), ...stepFacts(step, lastSteps)];
     return {
       steps: step,
       compactions: of("CompactionTriggered"),
@@ -117,8 +120,8 @@ function facts(kind: string): string[] {
 }
 
 /** What the last steps before the newest said. */
-function stepFacts(step: number): string[] {
-  return Array.from({ length: FACTS }, (_, index) => `FACT-step-${step - 1 - index}`);
+function stepFacts(step: number, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `FACT-step-${step - 1 - index}`);
 }
 
 /** The first steps write the files of the facts, the others read; the last one of a turn answers. */
