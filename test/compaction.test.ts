@@ -149,27 +149,27 @@ describe("a request that would be too large", () => {
   });
 });
 
-describe("recall", () => {
+describe("reread", () => {
   test("is there once something was removed, and gives it back as the log has it", async () => {
     let result = 0;
     const rig = await createLongRig({
       step(body) {
         const said = textOf(body);
-        const [, event] = /recall \{\\"event\\": (\d+)\}/.exec(said) ?? [];
+        const [, event] = /reread \{\\"event\\": (\d+)\}/.exec(said) ?? [];
         if (event === undefined || result > 0 || body.messages.at(-1)?.role === "tool") return undefined;
         result = Number(event);
-        return calls(["recall", { event: result }]);
+        return calls(["reread", { event: result }]);
       },
     });
     await rig.turns(12);
     const names = (body: Asked | undefined) => body?.tools?.map((tool) => tool.function.name) ?? [];
-    expect(names(rig.steps[0])).not.toContain("recall");
-    expect(names(rig.steps.at(-1))).toContain("recall");
-    const recalled = rig.of("ToolResult").find(({ name }) => name === "recall");
+    expect(names(rig.steps[0])).not.toContain("reread");
+    expect(names(rig.steps.at(-1))).toContain("reread");
+    const again = rig.of("ToolResult").find(({ name }) => name === "reread");
     const original = rig.events.find(({ id }) => id === result);
-    expect(original).toMatchObject({ kind: "ToolResult", payload: { content: recalled?.content } });
-    expect(recalled).toMatchObject({ outcome: "ok", content: [{ text: expect.stringContaining("a line of a file") }] });
-    expect(rig.of("ToolIntent").some(({ name }) => name === "recall")).toBe(true);
+    expect(original).toMatchObject({ kind: "ToolResult", payload: { content: again?.content } });
+    expect(again).toMatchObject({ outcome: "ok", content: [{ text: expect.stringContaining("a line of a file") }] });
+    expect(rig.of("ToolIntent").some(({ name }) => name === "reread")).toBe(true);
   });
 
   test("says so for a number that is no result", async () => {
@@ -178,11 +178,11 @@ describe("recall", () => {
       step(body) {
         if (asked || !textOf(body).includes("was removed to save room")) return undefined;
         asked = true;
-        return calls(["recall", { event: 1 }]);
+        return calls(["reread", { event: 1 }]);
       },
     });
     await rig.turns(12);
-    const [result] = rig.of("ToolResult").filter(({ name }) => name === "recall");
+    const [result] = rig.of("ToolResult").filter(({ name }) => name === "reread");
     expect(result).toMatchObject({
       is_error: true,
       content: [{ text: expect.stringContaining("1 is not the number") }],
@@ -402,7 +402,7 @@ test("a branch has the boundary, and its own ids are those of the references", a
   expect(unmarked(texts(after.slice(0, before.length)))).toBe(unmarked(texts(before)));
 });
 
-test("a delegate compacts by its own window, and recalls without being given the tool by name", async () => {
+test("a delegate compacts by its own window, and rereads without being given the tool by name", async () => {
   const reads = Array.from({ length: 14 }, (_, at) => makes(["fs.read", { path: "data.txt", limit: 1_000 + at }]));
   const offered: string[][] = [];
   const rig = await createDelegationRig(
@@ -431,7 +431,7 @@ test("a delegate compacts by its own window, and recalls without being given the
   expect(rig.ofSession(child, "CompactionTriggered").length).toBeGreaterThan(0);
   expect(rig.of("CompactionTriggered")).toEqual([]);
   expect(offered[0]).toEqual(["fs.read"]);
-  expect(offered.at(-1)).toEqual(["fs.read", "recall"]);
+  expect(offered.at(-1)).toEqual(["fs.read", "reread"]);
 });
 
 test("a process that is killed in the middle of a compaction has lost nothing but that turn", async () => {

@@ -13,7 +13,7 @@ export function boundaryBlocks(compaction: Compaction): readonly (InputBlock | C
     kept.length === 0 ? [] : [note("What people said before this point, word for word, oldest first:"), ...kept];
   return [
     note(
-      "The conversation before this point was compacted. Continue the work. What follows is all that is left of it. A result that is named by a number can be read again with recall.",
+      "The conversation before this point was compacted. Continue the work. What follows is all that is left of it. A result that is named by a number can be read again with reread.",
     ),
     ...said,
     ...pinned.map(({ text, from }) => (from === undefined ? ({ type: "text", text } as const) : data(from, text))),
@@ -27,7 +27,7 @@ export function prunedBlock(
   { tool_use_id, is_error }: ToolResultBlock,
   { result, tokens }: NonNullable<Compaction["pruned"]>[number],
 ): ToolResultBlock {
-  const text = `[harness: This result of about ${tokens} tokens was removed to save room. Read it again with recall {"event": ${result}} if you need it.]`;
+  const text = `[harness: This result of about ${tokens} tokens was removed to save room. Read it again with reread {"event": ${result}} if you need it.]`;
   return { type: "tool_result", tool_use_id, content: [{ type: "text", text }], is_error, refused: true };
 }
 

@@ -340,7 +340,7 @@ describe("compaction", () => {
       conversation.apply(event);
     }
     const reference =
-      '[harness: This result of about 500 tokens was removed to save room. Read it again with recall {"event": 3} if you need it.]';
+      '[harness: This result of about 500 tokens was removed to save room. Read it again with reread {"event": 3} if you need it.]';
     expect(conversation.isCompacted).toBe(true);
     expect(JSON.stringify(conversation.messages())).not.toContain('"A"');
     expect(conversation.messages()[2]?.content).toEqual([

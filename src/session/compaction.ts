@@ -5,7 +5,7 @@ import { defined, EffectError, isRecord } from "#base";
 import { type CompactionSettings, createCompactor, type SessionCompactor } from "#context";
 import type { HookDispatcher, ToolSource } from "#engine";
 import { namedPaths } from "#governance";
-import { createRecallTool, factsOf } from "#tools";
+import { createRereadTool, factsOf } from "#tools";
 import type { SessionEngineParts } from "./engine.ts";
 
 const MAX_HASHED_BYTES = 1024 * 1024;
@@ -64,10 +64,10 @@ export function sessionCompactor(parts: SessionEngineParts, hooks: HookDispatche
 }
 
 /** There once something was removed, for delegates too: it shows an agent nothing but what that agent has seen. */
-export function recallSource({ core, dependencies }: SessionEngineParts, isCompacted: () => boolean): ToolSource {
-  const tool = createRecallTool(async (event) => {
+export function rereadSource({ core, dependencies }: SessionEngineParts, isCompacted: () => boolean): ToolSource {
+  const tool = createRereadTool(async (event) => {
     const [found] = await dependencies.store.read(core.id, { after: event - 1, limit: 1 });
     return found?.id === event ? found : undefined;
   });
-  return { name: "recall", tools: () => (isCompacted() ? [tool] : []) };
+  return { name: "reread", tools: () => (isCompacted() ? [tool] : []) };
 }

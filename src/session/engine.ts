@@ -34,7 +34,7 @@ import type { SessionId, TurnId } from "#protocol";
 import { type BackgroundJobs, createBackgroundJobs, createJobTools } from "#tools";
 import { type Agreements, createAgreements } from "./agreements.ts";
 import { requestChain, toolChain } from "./chains.ts";
-import { recallSource, sessionCompactor } from "./compaction.ts";
+import { rereadSource, sessionCompactor } from "./compaction.ts";
 import { createDelegating, type Delegating, type DelegatingParts } from "./delegates.ts";
 import type { SessionDependencies } from "./dependencies.ts";
 import { permissionOf, rulesOf } from "./policy.ts";
@@ -106,7 +106,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     toolChain: toolChain(parts, chained),
     ask,
     background: work.jobs?.start,
-    toolSources: [...toolSources(parts, delegating, work.tools), recallSource(parts, () => engine.isCompacted)],
+    toolSources: [...toolSources(parts, delegating, work.tools), rereadSource(parts, () => engine.isCompacted)],
     isFile: (path) => isFile(world.ports.files, path),
     beforeTurn: readiness(bus, dependencies, parts),
     settle: async () => delegating?.delegations.settle(),

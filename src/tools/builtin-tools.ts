@@ -14,8 +14,8 @@ import { memoryFacts } from "./memory.ts";
 import { moveTool } from "./move.ts";
 import { planFacts } from "./plan.ts";
 import { readTool } from "./read.ts";
-import { recallFacts } from "./recall.ts";
 import { removeTool } from "./remove.ts";
+import { rereadFacts } from "./reread.ts";
 import { searchTool } from "./search.ts";
 import { skillFacts } from "./skill.ts";
 import { todosFacts } from "./todos.ts";
@@ -65,7 +65,7 @@ export const toolFacts: readonly ToolFacts[] = [
   ...sessionTools,
   skillFacts,
   ...Object.values(memoryFacts),
-  recallFacts,
+  rereadFacts,
   ...Object.values(delegationFacts),
 ];
 

@@ -126,7 +126,7 @@ describe("what stays", () => {
     await rig.compactor.now(rig.point(20), undefined);
     const [kept] = rig.last().kept ?? [];
     expect(kept).toMatchObject({
-      text: expect.stringMatching(/^BEGINNING x+…x+ END\n\[harness: .*recall \{"event": 1\}\.\]$/s),
+      text: expect.stringMatching(/^BEGINNING x+…x+ END\n\[harness: .*reread \{"event": 1\}\.\]$/s),
     });
   });
 

@@ -65,7 +65,7 @@ function fitInto(block: InputBlock, roomTokens: number, event: number | undefine
   const mark =
     event === undefined
       ? ""
-      : `\n[harness: The middle of this input was removed. Read it whole with recall {"event": ${event}}.]`;
+      : `\n[harness: The middle of this input was removed. Read it whole with reread {"event": ${event}}.]`;
   return [{ type: "text", text: `${cutMiddle(block.text, chars)}${mark}` }];
 }
 

@@ -1,5 +1,5 @@
 /**
- * `recall`: a result or an input of this session that a compaction has removed, as the log has it. It is there once something was
+ * `reread`: a result or an input of this session that a compaction has removed, as the log has it. It is there once something was
  * removed. It reads the session's own log and nothing else; what it gives carries every label that the session holds.
  */
 import { type Tool, ToolError, type ToolOutput } from "#engine";
@@ -7,9 +7,9 @@ import type { Event } from "#protocol";
 import { optionalInteger } from "./arguments.ts";
 import type { ToolFacts } from "./facts.ts";
 
-export const recallFacts = {
-  name: "recall",
-  label: "Recall",
+export const rereadFacts = {
+  name: "reread",
+  label: "Reread",
   class: "read_only",
   kind: "reread",
   relays: true,
@@ -17,9 +17,9 @@ export const recallFacts = {
 } as const satisfies ToolFacts;
 
 /** `read`: an event of the session that the call belongs to, by its number; undefined when there is none. */
-export function createRecallTool(read: (event: number) => Promise<Event | undefined>): Tool & ToolFacts {
+export function createRereadTool(read: (event: number) => Promise<Event | undefined>): Tool & ToolFacts {
   return {
-    ...recallFacts,
+    ...rereadFacts,
     description:
       "Read again what was removed from this conversation to save room: the number of a result, as references and summaries name it.",
     parameters: {
