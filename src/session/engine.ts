@@ -88,8 +88,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
   const permission = permissionOf(parts);
   const joining = joiningOf(parts);
   const limits = skillLimitsOf(parts);
-  world.sandbox.recordTo(bus);
-  world.servers.recordTo(bus);
+  for (const recorded of [world.sandbox, world.servers]) recorded.recordTo(bus);
   const delegating = delegatingOf(parts, hidden, limits);
   const ask = askPerson({ bus, approver, asking: askingOf(birth), givenAnswers: earlier?.answers });
   const work = sessionWork(parts, () => engine.lasting);
@@ -97,9 +96,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
   const compactor = sessionCompactor(parts, hooks);
   const chained = { permission, budgets, hooks, limits, askModel, jobs: work.jobs, joined: joining.blocks, compactor };
   const engine: EngineSession = createSession(core, {
-    ids,
-    store,
-    ...model,
+    ...{ ids, store, ...model },
     requestChain: requestChain(parts, chained),
     previewChain: () => requestChain(parts, { ...chained, hooks: undefined }),
     compaction: { compactor, chain: [budgets.request] },
