@@ -156,6 +156,9 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       const whole = await withSkill(client, forInput(session), content, skill);
       return begin(session, ({ send }) => send(client.id, whole));
     },
+    async CompactSession(client, { session, focus }) {
+      return begin(session, ({ compact }) => compact(client.id, focus));
+    },
     async RunShellCommand(client, { session, command }) {
       const detail = "the command is blank; type it behind the exclamation mark: !npm test";
       if (command.trim() === "") throw new ReasonError("InvalidCommand", { detail });

@@ -1,6 +1,14 @@
 /** What every request and every call of a tool passes on its way, both lists outermost first. */
 import type { Project } from "#artifacts";
-import { createHistory, createIdentity, createUntrusted, type PromptBlock, promptBlocks, withJoined } from "#context";
+import {
+  createHistory,
+  createIdentity,
+  createUntrusted,
+  type PromptBlock,
+  promptBlocks,
+  type SessionCompactor,
+  withJoined,
+} from "#context";
 import { createToolRetries } from "#delegation";
 import {
   type EventBus,
@@ -30,6 +38,7 @@ import {
   type SkillLimits,
 } from "#governance";
 import { type BackgroundJobs, createMemoization } from "#tools";
+import { contextConfig } from "./compaction.ts";
 import type { SessionEngineParts } from "./engine.ts";
 import { labelRules, policyVersion } from "./policy.ts";
 import { delegatePrompt, sharedUndo } from "./tree.ts";
@@ -43,12 +52,19 @@ export interface ChainParts {
   readonly jobs: Pick<BackgroundJobs, "mayWrite"> | undefined;
   /** What stands in the prompt besides the blocks of the project. */
   readonly joined: () => readonly PromptBlock[];
+  readonly compactor: SessionCompactor;
 }
 
 /** Behind the last one the request is redacted and reaches the provider. */
 export function requestChain(
   parts: SessionEngineParts,
-  { budgets, hooks, limits, joined }: Pick<ChainParts, "budgets" | "hooks" | "limits" | "joined">,
+  {
+    budgets,
+    hooks,
+    limits,
+    joined,
+    compactor,
+  }: Pick<ChainParts, "budgets" | "hooks" | "limits" | "joined" | "compactor">,
 ): RequestMiddleware[] {
   const { dependencies, birth, world, place, depth, standing } = parts;
   const { workspace, runtime } = place;
@@ -62,10 +78,17 @@ export function requestChain(
       return withJoined(runtime?.live.prompt() ?? plain, joined());
     }),
     limits.request,
-    createHistory({ maxTurns: () => (birth?.spec.context ?? project()?.config.context)?.maxHistory }),
+    createHistory({ maxTurns: () => shownTurns(parts) }),
     createUntrusted(),
     ...(hooks === undefined ? [] : [createCompletionHooks({ hooks, depth })]),
+    compactor.measure,
   ];
+}
+
+/** Where nothing compacts the conversation, it is cut. */
+function shownTurns(parts: SessionEngineParts): number | undefined {
+  const config = contextConfig(parts);
+  return config?.compaction === "off" ? config.maxHistory : undefined;
 }
 
 /** Behind the last one the tool runs. Nothing reaches a tool but through all of these, and only the gate hands out ports. */

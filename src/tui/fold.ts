@@ -1,6 +1,6 @@
 /** The conversation folded from the events of its session: inputs, answers, notices, summaries of turns. Pure. */
 import { counted, visibleProse } from "#base";
-import { type Event, type EventOf, howItEnded, type InputBlock, type SessionId } from "#protocol";
+import { compactionLine, type Event, type EventOf, howItEnded, type InputBlock, type SessionId } from "#protocol";
 import { withCallEvent } from "./call-events.ts";
 import { add, type Block, closed, closedText, emptyTranscript, notice, type Transcript } from "./transcript.ts";
 
@@ -79,6 +79,8 @@ function withNotice(before: Transcript, event: Event): Transcript {
         ...notice(before, "dim", `model: ${event.payload.previous} → ${event.payload.model}`),
         model: event.payload.model,
       };
+    case "CompactionTriggered":
+      return notice(before, "dim", compactionLine(event.payload));
     case "SandboxStatus":
       return event.payload.active ? before : notice(before, "warn", event.payload.detail);
     case "InputRefused":
