@@ -202,6 +202,8 @@ async function assemble(config: HarnessConfig, embedded: readonly Tool[]): Promi
   }
   return assembleHarness({
     settings,
+    // What the user's agent has learned is not for a program that embeds one.
+    ownMemories: false,
     ...defined({ projects: opened?.projects, model }),
     undo: config.undo === true ? undoPlace({ env, clock }) : "off",
     env: keys,

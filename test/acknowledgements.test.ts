@@ -79,6 +79,12 @@ const acknowledged: readonly Acknowledged[] = [
     command: async () => ({ kind: "SendInput", content: text }),
   },
   {
+    kind: "RunShellCommand",
+    replies: [],
+    event: "TurnStarted",
+    command: async () => ({ kind: "RunShellCommand", command: "true" }),
+  },
+  {
     kind: "AnswerPermission",
     replies: [write, says("done")],
     event: "PermissionAnswered",

@@ -31,6 +31,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   credentials: ["base", "world", "wire", "protocol", "engine"],
   redaction: ["base", "protocol", "engine"],
   mcp: ["base", "world", "wire", "protocol", "engine", "artifacts"],
+  memory: ["base", "world", "artifacts"],
   cassette: ["base", "world", "protocol", "engine"],
   delegation: ["base", "protocol", "engine", "tools", "artifacts"],
   control: ["base", "protocol", "engine"],
@@ -79,6 +80,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "client",
     "evals",
     "conformance",
+    "memory",
     "program",
     "daemon",
     "tui",
@@ -102,7 +104,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 function parts(): string[] {
   const vocabulary = ["base", "world", "protocol", "engine", "artifacts"];
   const pluggedIn = ["context", "providers", "tools", "governance", "script", "redaction", "stores", "undo", "trust"];
-  return [...vocabulary, ...pluggedIn, "sandbox", "cassette", "credentials", "delegation", "mcp"];
+  return [...vocabulary, ...pluggedIn, "sandbox", "cassette", "credentials", "delegation", "mcp", "memory"];
 }
 
 /** Folders whose code gets its effects handed in; `node:` modules that have effects are out of their reach. */

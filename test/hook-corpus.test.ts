@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeShellHook } from "#artifacts";
-import { isRecord, noServers } from "#base";
+import { isRecord, noMemory, noServers } from "#base";
 import { createHookDispatcher } from "#governance";
 import { createShellHooks } from "#governance/shell-hooks";
 import { SessionId } from "#protocol";
@@ -45,6 +45,7 @@ async function dispatch({ name, program, event, text }: HookScript, payload: unk
       processes: createProcesses({ root, env: process.env }),
       web: createPublicWeb(),
       servers: noServers,
+      memory: noMemory,
     },
     monotonicMs: () => 0,
     confinement: async () => "outside",

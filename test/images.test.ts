@@ -1,7 +1,7 @@
 /** Images in an input: by flag, over the small surface and from the library. */
 import { expect, onTestFinished, test } from "vitest";
 import { createHarness } from "../src/embed.ts";
-import { says } from "./fakes/harness-rig.ts";
+import { createHarnessRig, says } from "./fakes/harness-rig.ts";
 import { createHttpRig } from "./fakes/http-rig.ts";
 import { createInProcessCli } from "./fakes/in-process-cli.ts";
 import { startMockProvider } from "./fakes/mock-provider-server.ts";
@@ -45,4 +45,19 @@ test("prompt() of the library takes content blocks", async () => {
   });
   expect(await harness.prompt([IMAGE, { type: "text", text: "what is it?" }])).toMatchObject({ text: "a pixel" });
   expect(JSON.stringify(vendor.requests)).toContain(DATA);
+});
+
+test("an image for a model that reads none is refused before anything is stored", async () => {
+  const rig = await createHarnessRig([], {
+    model: "zai:glm-5.3",
+    extraEnv: { ZAI_API_KEY: "k" },
+  });
+  const content = [IMAGE, { type: "text" as const, text: "what is it?" }];
+  for (const kind of ["SendInput", "QueueInput"] as const) {
+    await expect(rig.submit({ kind, content })).rejects.toMatchObject({
+      reason: "ImagesUnsupported",
+      message: expect.stringContaining("zai:glm-5.3 cannot read images"),
+    });
+  }
+  expect(rig.of("TurnStarted")).toEqual([]);
 });

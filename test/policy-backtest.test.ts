@@ -14,6 +14,7 @@ import {
   suggestRules,
 } from "#governance";
 import { calls, createHarnessRig, type HarnessRig, type RigOptions, says } from "./fakes/harness-rig.ts";
+import { createHookedRig } from "./fakes/hooked-run.ts";
 import { policyAgreement } from "./fakes/policy-agreement.ts";
 import { createProjectRig } from "./fakes/project-rig.ts";
 
@@ -167,6 +168,24 @@ test("a rule that a person added to the session counts from then on, until it is
     "allow by rule Bash(touch *)",
     "ask by quiet preset",
   ]);
+});
+
+test("a shell hook's say in the permission question counts as it did live, under any policy", async () => {
+  const printing = (decision: string) =>
+    `echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"${decision}"}}'`;
+  const touches = [calls(["exec", { command: "touch made" }]), says("done")];
+  const live = async (decision: string) => {
+    const rig = await createHookedRig([{ event: "PreToolUse", command: printing(decision) }], touches);
+    await rig.send();
+    return recorded(rig);
+  };
+  const [allowing, asking] = [await live("allow"), await live("ask")];
+  const name = allowing.calls[0]?.hookSays?.hook;
+  expect(await decisions(policy({}), allowing)).toEqual([`allow by hook ${name}`]);
+  expect(await decisions(policy({ ask: ["Bash(touch *)"] }), allowing)).toEqual(["ask by rule Bash(touch *)"]);
+  expect(await decisions(policy({ deny: ["exec"] }), allowing)).toEqual(["deny by rule exec"]);
+  expect(await decisions(policy({ allow: ["Bash(touch *)"] }), asking)).toEqual([`ask by hook ${name}`]);
+  expect(await decisions(policy({ deny: ["exec"] }), asking)).toEqual(["deny by rule exec"]);
 });
 
 test("hooks are not run again: what they answered is used, and one that is gone cannot be told", async () => {

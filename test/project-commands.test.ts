@@ -1,10 +1,10 @@
 /** Slash commands that a project brings in Markdown: only what was acked exists, in its acked version, and nothing in it is run. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createProjectLoader, type JudgedFile, type Judgement, optionalFiles } from "#artifacts";
 import { createScriptChecker } from "#script";
 import { createHarnessRig, says } from "./fakes/harness-rig.ts";
 import { createProjectFolder, problemLines } from "./fakes/project-folder.ts";
-import { createProjectRig } from "./fakes/project-rig.ts";
+import { createProjectRig, type ProjectRig } from "./fakes/project-rig.ts";
 
 const REVIEW = "---\ndescription: review a change\nargument-hint: [file]\n---\nLook at $ARGUMENTS.\n";
 
@@ -93,4 +93,74 @@ test("keys of other agents are ignored, a mistyped one is reported", async () =>
   });
   const { problems } = await folder.load();
   expect(problems).toMatchObject([{ place: { file: ".claude/commands/b.md" }, nearest: "description" }]);
+});
+
+describe("aliases of a project", () => {
+  const file = ".harness/aliases.toml";
+  const files = { ".harness/commands/review.md": REVIEW };
+  const run = (rig: ProjectRig, name: string, args = {}) =>
+    rig.submit({ kind: "RunSlashCommand", namespace: "", name, args });
+  const words = (rig: ProjectRig) =>
+    rig.harness.slashCommands(rig.session).flatMap((row) => (row.description.startsWith("alias") ? [row.name] : []));
+
+  test("stand for its own commands; an alias of the user with the same name counts", async () => {
+    const rig = await createProjectRig(
+      { ...files, [file]: '[aliases]\nr = "/project:review src"\nu = "/skills:x"\n' },
+      [],
+      {
+        userWords: {
+          commands: { owner: "you", namespaces: ["user"], entries: () => [] },
+          aliases: new Map([["u", "/user:mine"]]),
+        },
+      },
+    );
+    expect(words(rig)).toEqual(["r", "u"]);
+    expect(await run(rig, "r", { arguments: "deep" })).toMatchObject({ result: { input: "Look at src deep." } });
+    await expect(run(rig, "u")).rejects.toMatchObject({ message: expect.stringContaining("/user:mine") });
+  });
+
+  test("do not exist before their file is acked", async () => {
+    let isAllowed = false;
+    const judge = (files: readonly JudgedFile[]): Judgement => ({
+      awaiting: files.flatMap(({ kind }) => (kind === "aliases" && !isAllowed ? [{ file, kind, change: "new" }] : [])),
+      denied: [],
+    });
+    const rig = await createHarnessRig([says("a"), says("b")], {
+      prepare: (workspace) => void workspace.put("AGENTS.md", "Text."),
+      projects: async (root) => {
+        const loader = await createProjectLoader({
+          root,
+          checker: createScriptChecker(),
+          knownTools: [],
+          trust: { judge },
+        });
+        const { project } = loader.load();
+        if (project === undefined) throw new Error("the file is optional");
+        return { loader, project };
+      },
+    });
+    const listed = () => rig.harness.slashCommands(rig.session).some(({ name }) => name === "r");
+    rig.workspace.put(file, '[aliases]\nr = "/skills:x"\n');
+    await rig.send();
+    expect(listed()).toBe(false);
+    isAllowed = true;
+    await rig.send();
+    expect(listed()).toBe(true);
+    expect(rig.of("SkillRegistryChanged")).toHaveLength(1);
+  });
+
+  test.each([
+    ['help = "/project:review"', "would hide the built-in /help"],
+    ['x = "/model a:b"', "stands for /model, which is built in"],
+    ['x = "/sessions:export"', "which is built in"],
+    ['x = "/user:mine"', "An alias of a project stands for"],
+    ['x = "/mcp:approve evil"', "An alias of a project stands for"],
+    ['x = "/y"\ny = "/x"', "leads in a circle"],
+    ['x = "!rm -rf ."', "a slash command such as"],
+    ["x = 7", "x"],
+  ])("%s leaves the whole file out and says why", async (text, why) => {
+    const loaded = await createProjectFolder({ [file]: `[aliases]\nfine = "/skills:x"\n${text}\n` }).load();
+    expect(loaded.problems.map(({ message }) => message).join("\n")).toContain(why);
+    expect(loaded.project?.leftOut).toMatchObject([{ kind: "aliases", file, why: "broken" }]);
+  });
 });

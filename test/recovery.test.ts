@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Settings } from "#artifacts";
 import type { EventDraft, SessionStore } from "#engine";
-import { CallId, ClientId, type EventKind, type EventPayload, SessionId, TurnId } from "#protocol";
+import { CallId, ClientId, type EventKind, type EventPayload, JobId, SessionId, TurnId } from "#protocol";
 import { createMemoryStore } from "#stores";
 import { createHarnessRig, says } from "./fakes/harness-rig.ts";
 
@@ -120,6 +120,25 @@ describe("a session that was cut off", () => {
     await first.submit({ kind: "ExitPlanMode", session, approve: true });
     expect(first.rig.of("TurnEnded")).toMatchObject([{ plan_mode: true }]);
     expect(first.rig.of("PlanModeChanged")).toEqual([{ active: false }]);
+  });
+
+  test("has its mode, plan and todos, and says which background commands were lost", async () => {
+    const job = JobId.from(ULID);
+    const agreed = [
+      draft("ModeChanged", { mode: "accept-edits", previous: "ask" }),
+      draft("PlanChanged", { state: "agreed", plan: "1. Look" }),
+      draft("TodosChanged", { todos: [{ text: "look", state: "active" }] }),
+      draft("JobStarted", { turn, call_id: call(1), job, command: "npm test", timeout_ms: 1000 }),
+    ];
+    const { rig, send } = await reopen(await crashed(agreed));
+    expect(rig.of("JobEnded")).toMatchObject([{ job, call_id: call(1), status: "lost" }]);
+    expect(rig.harness.control.sessions().filter(({ id }) => id === session)).toMatchObject([
+      { mode: "accept-edits", plan: "agreed", todos: [{ text: "look", state: "active" }], jobs: 0 },
+    ]);
+    expect(await send("go on")).toMatchObject({ outcome: "answered" });
+    const sent = JSON.stringify(rig.vendor.requests[0]?.body);
+    expect(sent).toContain("1. Look");
+    expect(sent).toContain("was interrupted when the program stopped");
   });
 
   test("abort ends the session", async () => {

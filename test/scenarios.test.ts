@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createUlidFactory, noServers } from "#base";
+import { createUlidFactory, noMemory, noServers } from "#base";
 import type { ModelEvent } from "#engine";
 import { createIdMint, type Message, type ToolResultBlock, type ToolUseBlock } from "#protocol";
 import { createBuiltinTools } from "#tools";
@@ -59,6 +59,7 @@ async function run({ id, name, input }: ToolUseBlock): Promise<ToolResultBlock> 
     processes: createProcesses({ root: workspace, env: process.env }),
     web: createPublicWeb(),
     servers: noServers,
+    memory: noMemory,
   };
   const context = { session: ids.session(), turn: ids.turn(), callId: id, signal, ports };
   const asking = {
@@ -68,6 +69,7 @@ async function run({ id, name, input }: ToolUseBlock): Promise<ToolResultBlock> 
     originator: ids.client(),
     annotate: () => undefined,
     call: async () => ({ content: [] }),
+    background: () => Promise.reject(new Error("nothing goes on beside this call")),
     progress: () => {},
     ask: async () => undefined,
   };

@@ -52,6 +52,13 @@ const INVALID: readonly (readonly [name: string, text: string, code: string])[] 
   ["a-list", "---\n- name\n---\n", "not-a-map"],
   ["bomb", `---\na: &a [x,x,x]\nb: &b [*a,*a]\nname: bomb\ndescription: *b\n---\n`, ""],
   ["huge", skill("huge", "", "x".repeat(10_000_000)), "too-large"],
+  ["deep", skill("deep", `metadata: { k: ${"[".repeat(5_000)}${"]".repeat(5_000)} }\n`), ""],
+  [
+    "laughs",
+    `---\n${[..."abcdefghi"].map((one, at) => `${one}: &${one} [${at === 0 ? "x" : `${`*${"abcdefghi"[at - 1]},`.repeat(9)}`}]`).join("\n")}\nname: laughs\ndescription: x\n---\n`,
+    "too-many-values",
+  ],
+  ["control", '---\nname: control\ndescription: "a\\x1b[2Jb"\nallowed-tools: 7\n---\n', ""],
   ["huge-head", skill("huge-head", `metadata: { k: ${"x".repeat(40_000)} }\n`), "too-large"],
   ["not-text", "---\nname: not-text\ndescription: a\0b\n---\n", "not-text"],
 ];
@@ -191,4 +198,23 @@ describe("harness skills", () => {
       err: expect.stringContaining("deploy?"),
     });
   });
+});
+
+test("an input for a skill begins as /skills:NAME would, raises it, and is refused for one that is not there", async () => {
+  const rig = await createProjectRig({ ".harness/skills/one/SKILL.md": skill("one") }, [says("a"), says("b")]);
+  const content = [{ type: "text" as const, text: "the shop" }];
+  const { done } = await rig.submit({ kind: "SendInput", content, skill: "one" });
+  await done;
+  const [started] = rig.of("TurnStarted");
+  expect(started?.content).toEqual([
+    { type: "text", text: "Read the skill one with the tool skill, and follow it." },
+    { type: "text", text: "the shop" },
+  ]);
+  expect(JSON.stringify(rig.vendor.requests[0]?.body)).toContain("[matches this session]");
+  for (const name of ["two", "reload"]) {
+    const refused = rig.submit({ kind: "SendInput", content, skill: name });
+    await expect(refused).rejects.toMatchObject({ message: expect.stringContaining(`there is no skill '${name}'`) });
+  }
+  await rig.submit({ kind: "QueueInput", content, skill: "one" });
+  await expect.poll(() => rig.of("TurnStarted").length).toBe(2);
 });

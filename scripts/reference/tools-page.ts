@@ -1,12 +1,14 @@
 /** The page about the built-in tools. */
+import { createUlidFactory } from "#base";
 import type { Tool } from "#engine";
-import { createBuiltinTools } from "#tools";
-import { createSystemClock } from "#world";
+import { createIdMint } from "#protocol";
+import { createBackgroundJobs, createBuiltinTools, createJobTools, createPlanTool, createTodosTool } from "#tools";
+import { createSystemClock, createSystemRandom } from "#world";
 import { fieldTable, type Schema } from "./field-table.ts";
 import { GENERATED, page, plain, table } from "./markdown.ts";
 
 export function toolsPage(): string {
-  const tools = createBuiltinTools(createSystemClock()).tools();
+  const tools = [...createBuiltinTools(createSystemClock()).tools(), ...sessionTools()];
   return page([
     "# Built-in tools",
     GENERATED,
@@ -16,8 +18,19 @@ export function toolsPage(): string {
       ["tool", "label", "class", "description for the model"],
       tools.map((tool) => [`\`${tool.name}\``, tool.label, tool.class, plain(tool.description)]),
     ),
+    "`job.read` and `job.stop` are offered once a session has started a command in the background. `plan`, `todos` and background commands are for the root agent. [Plans, todos and background work](../guide/plans-and-background-work.md) describes them.",
     ...tools.flatMap(toolSection),
   ]);
+}
+
+/** Only what they say of themselves is read: nothing is published. */
+function sessionTools(): readonly Tool[] {
+  const clock = createSystemClock();
+  const ids = createIdMint(createUlidFactory({ clock, random: createSystemRandom() }));
+  const bus = { publish: async () => undefined, publishDelta: () => undefined };
+  const jobs = createBackgroundJobs({ bus, clock, ids, now: () => ({}) });
+  const desk = { propose: bus.publish, agree: bus.publish, done: async () => false };
+  return [createPlanTool(desk), createTodosTool(bus.publish), ...createJobTools(jobs, clock)];
 }
 
 function toolSection(tool: Tool): string[] {

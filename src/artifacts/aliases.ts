@@ -1,6 +1,8 @@
 /** `aliases.toml`: short forms of slash commands, checked as a whole before any of them can be typed. */
+import { messageOf } from "#base";
 import { isBuiltIn, ReasonError } from "#protocol";
-import { byName, defineTable, textThat } from "./schema.ts";
+import type { AliasesContent } from "./optional-file.ts";
+import { byName, defineTable, error, type Reader, textThat, warning } from "./schema.ts";
 import { readTomlFile } from "./toml-file.ts";
 
 const MAX_ALIASES = 200;
@@ -13,7 +15,8 @@ const target = textThat("a slash command such as `/user:review`, in one line", (
 
 export const aliasesTable = defineTable({
   title: "Aliases",
-  about: "Short forms of slash commands, for you alone.",
+  about:
+    "Short forms of slash commands: of your own in your configuration folder, or of a project in `.harness/aliases.toml`, which needs an ack. Those of a project stand for its skills, commands and agents only.",
   fields: {
     aliases: {
       type: byName(target, "alias: small letters, digits and `-`", (name) => NAME.test(name)),
@@ -64,4 +67,23 @@ export function parseAliases(file: string, text: string): Aliases {
     targets.set(name, follow(name));
   }
   return { targets, warnings };
+}
+
+/** What a project brings itself: no alias of a repository reaches commands of the user, of sessions or of servers. */
+const OF_PROJECT = /^\/(?:skills|project|agents):/;
+
+/** One mistake leaves the whole file out. */
+export function readProjectAliases(text: string, reader: Reader): AliasesContent | undefined {
+  const place = { file: reader.file, line: 1, column: 1 };
+  try {
+    const { targets, warnings } = parseAliases(reader.file, text);
+    for (const message of warnings) reader.report(warning("unknown-key", place, message));
+    const foreign = [...targets].find(([, target]) => !OF_PROJECT.test(target));
+    if (foreign === undefined) return { targets: Object.fromEntries(targets) };
+    const message = `The alias '${foreign[0]}' stands for ${foreign[1]}. An alias of a project stands for /skills:…, /project:… or /agents:….`;
+    reader.report(error("wrong-value", place, message));
+  } catch (cause) {
+    reader.report(error("wrong-value", place, messageOf(cause)));
+  }
+  return undefined;
 }

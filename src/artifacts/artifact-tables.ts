@@ -6,10 +6,12 @@ import { contextTable } from "./context-table.ts";
 import { hookTable } from "./hook-table.ts";
 import { budgetsTable, budgetTable, delegationTable, metaTable } from "./limits-table.ts";
 import { serverTable } from "./mcp-table.ts";
+import { memoryTable } from "./memory-table.ts";
 import { modelTable, retryTable, timeoutsTable } from "./model-table.ts";
 import { networkTable, permissionsTable, ruleTable } from "./rules-table.ts";
 import type { Table } from "./schema.ts";
 import { serveTable, sourceTables } from "./serve-table.ts";
+import { declaredSourceTable, projectContextTable, resourceTable } from "./source-table.ts";
 import { parameterTable, toolTable } from "./tool-table.ts";
 import { patternTable, toolsPolicyTable } from "./tools-policy.ts";
 
@@ -18,7 +20,11 @@ export const artifactTables: readonly Table[] = [
   modelTable,
   retryTable,
   timeoutsTable,
+  projectContextTable,
+  declaredSourceTable,
+  resourceTable,
   contextTable,
+  memoryTable,
   toolTable,
   parameterTable,
   hookTable,

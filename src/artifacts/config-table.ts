@@ -1,7 +1,7 @@
 /** `harness.md` and `harness.yaml`: the table of the root file, and of the admin policy, which may hold a part of it. */
 import { defined } from "#base";
 import { agentType, type WrittenAgent } from "./agent-table.ts";
-import { contextType, pathInside, type WrittenContext, type WrittenPath } from "./context-table.ts";
+import { pathInside, type WrittenContext, type WrittenPath } from "./context-table.ts";
 import { hookType } from "./hook-table.ts";
 import { budgetsType, delegationType, metaType } from "./limits-table.ts";
 import type { DeclaredServer } from "./mcp-server.ts";
@@ -22,6 +22,7 @@ import type {
 import { networkType, permissionsType, type WrittenPermissions } from "./rules-table.ts";
 import { choice, defineTable, list, type Reader, readTable, warning } from "./schema.ts";
 import { serveType } from "./serve-table.ts";
+import { projectContextType } from "./source-table.ts";
 import { toolType } from "./tool-table.ts";
 import { toolsPolicyType } from "./tools-policy.ts";
 import type { MapTree } from "./yaml-tree.ts";
@@ -40,7 +41,10 @@ export const configTable = defineTable({
       default: "none",
       meaning: "More models: fallbacks for `model`, and models that agents can select by name.",
     },
-    context: { type: contextType, meaning: "Which parts of the conversation and which files the model sees." },
+    context: {
+      type: projectContextType,
+      meaning: "Which parts of the conversation, which files and which sources the model sees.",
+    },
     tools: { type: list(toolType, { max: MAX_INLINE }), default: "none", meaning: "Tools defined in this file." },
     tools_policy: { type: toolsPolicyType, default: "every tool", meaning: "Which tools the agent has." },
     hooks: { type: list(hookType, { max: MAX_INLINE }), default: "none", meaning: "Hooks defined in this file." },

@@ -4,6 +4,7 @@
  * one that was denied is left out. One more optional kind is one row here, its content in `optional-file.ts` and its reader in
  * `optional-readers.ts`.
  */
+import { memoryTiers } from "#base";
 import { type ContextSource, contextSources } from "./context-sources.ts";
 
 interface FileKindRow {
@@ -76,10 +77,24 @@ export const optionalKinds = {
     from: "project",
     guards: false,
   },
+  aliases: {
+    name: "list of aliases",
+    power: "short forms that run its skills, commands and agents when somebody types them",
+    patterns: () => [".harness/aliases.toml"],
+    from: "project",
+    guards: false,
+  },
   profile: {
     name: "profile",
     power: "the model, instructions, tools and stricter rules of sessions that are started with it by name",
     patterns: () => [".harness/profiles/*.toml"],
+    from: "project",
+    guards: false,
+  },
+  memory: {
+    name: "memory",
+    power: "text that joins a turn when it matches the input; nothing in it is run",
+    patterns: () => memoryTiers.map((tier) => `.harness/memory/${tier}/*.md`),
     from: "project",
     guards: false,
   },

@@ -19,6 +19,7 @@ export { splitFrontmatter } from "./frontmatter.ts";
 export { canonicalEvent, hookEventAliases, hookEvents, hookPayloads } from "./hook-events.ts";
 export { inHookOrder, withAddedHooks } from "./hook-order.ts";
 export type { DeclaredServer, McpConnection, McpServer, PinnedFile, ServerPin } from "./mcp-server.ts";
+export { isServerAddress, isWorkspaceFolder } from "./mcp-table.ts";
 export { globFault, globMatches } from "./name-glob.ts";
 export { isBareProject, rootTools, type ToolGroups } from "./offered-tools.ts";
 export {
@@ -73,4 +74,4 @@ export { tighterBudgets } from "./tiers.ts";
 export { toolVisible } from "./tools-policy.ts";
 export { type LoadedConfig, parseUserConfig } from "./user-config.ts";
 export { REQUEST_VERIFIER_NAME, verifierOf, verifierTool } from "./verifier.ts";
-export { loadSkillReader, loadWordParsers } from "./word-parsers.ts";
+export { loadMemoryFormat, loadSkillReader, loadWordParsers, type MemoryFormat } from "./word-parsers.ts";

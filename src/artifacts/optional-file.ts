@@ -1,4 +1,5 @@
 /** Optional files of a project as values: what a file of each kind holds. Plain data that goes through JSON unchanged. */
+import type { Memory } from "#base";
 import type { OptionalKind } from "./file-kinds.ts";
 import type { HooksContent } from "./hook-files.ts";
 import type { McpServersContent } from "./mcp-json.ts";
@@ -9,7 +10,9 @@ export interface OptionalContents {
   readonly mcp: McpServersContent;
   readonly skill: SkillContent;
   readonly command: CommandContent;
+  readonly aliases: AliasesContent;
   readonly profile: ProfileContent;
+  readonly memory: Memory;
   readonly hooks: HooksContent;
   readonly hookScript: Readonly<Record<never, never>>;
 }
@@ -30,6 +33,8 @@ export interface SkillContent {
   /** On one line. */
   readonly description: string;
   readonly body: string;
+  /** Absent: it limits nothing. */
+  readonly allowedTools?: readonly string[];
   readonly triggers: { readonly files: readonly string[]; readonly keywords: readonly string[] };
 }
 
@@ -42,6 +47,12 @@ export interface CommandContent {
   readonly body: string;
   /** For whoever runs it: what the file asks for and does not get. */
   readonly notices: readonly string[];
+}
+
+/** `.harness/aliases.toml`. */
+export interface AliasesContent {
+  /** By name, what each stands for in the end. */
+  readonly targets: Readonly<Record<string, string>>;
 }
 
 /** A profile of the project. It says something only in a session that has it, so it is parsed there. */

@@ -1,9 +1,11 @@
 /** The text of an optional file → what it holds, by kind. No reader throws; one that reports an error leaves the file out. */
+import { readProjectAliases } from "./aliases.ts";
 import { readProjectCommand } from "./command-file.ts";
 import { BYTES_PER_TOKEN, MAX_CONTEXT_FILE_TOKENS } from "./context-sources.ts";
 import type { OptionalKind } from "./file-kinds.ts";
 import { readHooksFile } from "./hook-files.ts";
 import { readMcpJson } from "./mcp-json.ts";
+import { readRepositoryMemory } from "./memory-table.ts";
 import type { InstructionsContent, OptionalContents } from "./optional-file.ts";
 import { readProjectProfile } from "./project-profile.ts";
 import { type Reader, warning } from "./schema.ts";
@@ -21,7 +23,9 @@ export const optionalReaders: {
   mcp: readMcpJson,
   skill: readSkill,
   command: readProjectCommand,
+  aliases: readProjectAliases,
   profile: readProjectProfile,
+  memory: readRepositoryMemory,
   hooks: readHooksFile,
   hookScript: () => ({}),
 };

@@ -185,6 +185,10 @@ export function checkRecord(record: FileRecord, checker: ScriptChecker): FileRec
     if (condition === undefined) continue;
     guarded(place, () => checker.condition(`the bundle "${name}"`, condition satisfies ScriptSource));
   }
+  for (const { name, origin, when, place } of record.config?.context?.config.sources ?? []) {
+    const scripts = [...present(when), ...(origin.kind === "starlark" ? [origin.script] : [])];
+    for (const text of scripts) guarded(place, () => checker.condition(`the context source "${name}"`, text));
+  }
   return { ...record, problems };
 }
 

@@ -1,5 +1,5 @@
 /** Loads a project, and notices when its files change: by looking at all of them, which takes milliseconds and misses nothing. */
-import { resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { builtinToolNames } from "#tools";
 import { assemble, type ReadFile, versionOf } from "./assemble.ts";
 import { isOptionalKind } from "./file-kinds.ts";
@@ -119,7 +119,7 @@ export async function createProjectLoader(options: ProjectLoaderOptions): Promis
       return changed || isAnswered ? loaded(now, judgement, false) : undefined;
     },
     touch(path) {
-      for (const folder of foldersBelow(root, resolve(root, path))) {
+      for (const folder of foldersBelow(root, realPlace(resolve(root, path)))) {
         if (touched.size < MAX_TOUCHED_FOLDERS) touched.add(folder);
       }
     },
@@ -231,4 +231,10 @@ function recordsToKeep(files: readonly ReadFile[]): ReadonlyMap<string, FileReco
 /** The name is in it because places carry it. */
 function cacheKey({ kind, file }: SourceFile, hash: string): string {
   return `${kind} ${file} ${hash}`;
+}
+
+/** Where links lead, also of a file that is not there yet: a folder that links to one above it is no further folder. */
+function realPlace(path: string): string {
+  const real = realOr(path);
+  return real === path ? join(realOr(dirname(path)), basename(path)) : real;
 }

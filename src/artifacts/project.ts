@@ -156,18 +156,45 @@ export interface ModelConfig {
   readonly family?: "openai" | "anthropic";
   readonly maxTokens?: number;
   readonly temperature?: number;
+  readonly contextTokens?: number;
   readonly retry?: RetrySettings;
   readonly timeouts?: TimeoutSettings;
 }
 
+/** Where the text of a context source comes from. */
+export type SourceOrigin =
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "command"; readonly command: string }
+  | { readonly kind: "resource"; readonly server: string; readonly uri: string }
+  | { readonly kind: "starlark"; readonly script: ScriptSource };
+
+/** An entry of `context.sources`. */
+export interface DeclaredSource {
+  readonly name: string;
+  readonly place: SourceLocation;
+  readonly origin: SourceOrigin;
+  readonly when?: ScriptSource;
+  readonly refresh: "turn" | "session";
+  readonly maxTokens: number;
+  readonly required: boolean;
+}
+
+/** `off`: only when a person asks for it. */
+export type CompactionMode = "summarize" | "prune" | "off";
+
 export interface ContextConfig {
-  /** Turns that are shown to the model. */
+  /** Turns before the conversation is compacted; shown to the model at most, where it is not. */
   readonly maxHistory?: number;
-  /** Budget of the assembled prompt. */
+  /** The size of a request above which the conversation is compacted. */
   readonly maxTokens?: number;
+  readonly compaction?: CompactionMode;
+  /** Writes the summaries, as a person wrote it. */
+  readonly compactionModel?: string;
   readonly systemPrompt?: string;
   /** Files whose text joins the prompt, in order. */
   readonly files: readonly string[];
+  /** Of the project, in their order; an agent has none. */
+  readonly sources?: readonly DeclaredSource[];
 }
 
 export interface DelegationConfig {

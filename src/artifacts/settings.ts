@@ -44,6 +44,8 @@ export interface ModelSettings {
   readonly family?: "openai" | "anthropic";
   readonly maxTokens?: number;
   readonly temperature?: number;
+  /** The largest request that it takes, where nobody publishes it. */
+  readonly contextTokens?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly retry?: RetrySettings;
   readonly timeouts?: TimeoutSettings;
@@ -95,6 +97,15 @@ export interface LogSettings {
   readonly keepDays?: number;
   /** Of one file. */
   readonly maxMb?: number;
+}
+
+export interface MemorySettings {
+  /** Memories join turns. */
+  readonly enabled: boolean;
+  /** The agent may write memories. */
+  readonly write: boolean;
+  /** Of the memories that join one turn. Absent: the default of their choice. */
+  readonly maxTokens?: number;
 }
 
 export interface DaemonSettings {
@@ -193,6 +204,7 @@ export interface Settings {
   readonly hooks: readonly ShellHook[];
   /** Shell hooks of a project run once they were acked. Of the user's own file and flags alone. */
   readonly allowProjectHooks: boolean;
+  readonly memory: MemorySettings;
   readonly redaction: {
     /** What else is a secret: RE2 syntax. */
     readonly patterns: readonly { readonly kind: string; readonly pattern: string }[];
@@ -250,6 +262,7 @@ export const defaultSettings: Settings = {
   plugins: {},
   hooks: [],
   allowProjectHooks: false,
+  memory: { enabled: true, write: false },
   redaction: { patterns: [], disabledKinds: [] },
   budgets: {},
   contextSources: DEFAULT_CONTEXT_SOURCES,

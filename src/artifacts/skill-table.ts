@@ -81,7 +81,8 @@ export const skillTable = defineTable({
     metadata: { type: byName(data, "key"), meaning: "Anything else." },
     "allowed-tools": {
       type: toolNames,
-      meaning: "The tools that the skill uses. It allows nothing: every call is judged as usual.",
+      meaning:
+        "The tools that the agent has from reading the skill to the end of the turn, such as `Read` or `Bash(git *)`. It allows nothing: every call is judged as usual.",
     },
     triggers: {
       type: nested(triggersTable, ({ values: { files = [], keywords = [] } }) => ({ files, keywords })),
@@ -119,5 +120,12 @@ export function readSkill(source: string, reader: Reader): SkillContent | undefi
     reader.report(error("skill-folder", placeOf("name"), message, { expected: "the same name" }));
     return undefined;
   }
-  return { name, description: description.replace(/\s+/g, " ").trim(), body: head.body, triggers };
+  const allowed = values["allowed-tools"];
+  return {
+    name,
+    description: description.replace(/\s+/g, " ").trim(),
+    body: head.body,
+    ...(allowed !== undefined && { allowedTools: allowed }),
+    triggers,
+  };
 }

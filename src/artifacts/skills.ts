@@ -11,6 +11,8 @@ export interface Skill {
   readonly name: string;
   readonly description: string;
   readonly body: string;
+  /** The tools that the agent is left with while the skill is in force. Absent: all. */
+  readonly allowedTools?: readonly string[];
   readonly origin: "built-in" | "user" | "project";
   /** Its `SKILL.md`: relative to the project, or absolute for a skill from elsewhere. */
   readonly file: string;

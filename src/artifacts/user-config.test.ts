@@ -35,6 +35,7 @@ describe("config.toml", () => {
         keys: {},
         daemon: { idleMinutes: 30, sessionIdleMinutes: 30 },
         plugins: {},
+        memory: { enabled: true, write: false },
         redaction: { patterns: [], disabledKinds: [] },
         budgets: {},
         contextSources: ["AGENTS.md"],
@@ -111,6 +112,10 @@ idle_minutes = 5
 keychain = true
 [retention]
 content_days = 90
+
+[memory]
+write = true
+max_tokens = 500
 
 [redaction]
 patterns = [{ kind = "badge", pattern = "B-[0-9]{6}" }]
@@ -212,9 +217,10 @@ cmd = "echo bye"
       log: { level: "warn", components: { engine: "debug", "provider.openai": "trace" }, keepDays: 3, maxMb: 1.5 },
       daemon: { idleMinutes: 5, sessionIdleMinutes: 30 },
       plugins: {
-        guard: { path: "/opt/guard.mjs", sha256: "ab".repeat(32), place: "config.toml:66" },
-        "other-one": { path: "/opt/other.mjs", place: "config.toml:69" },
+        guard: { path: "/opt/guard.mjs", sha256: "ab".repeat(32), place: "config.toml:70" },
+        "other-one": { path: "/opt/other.mjs", place: "config.toml:73" },
       },
+      memory: { enabled: true, write: true, maxTokens: 500 },
       redaction: { patterns: [{ kind: "badge", pattern: "B-[0-9]{6}" }], disabledKinds: ["iban"] },
       budgets: { turn: { maxCostUsd: 0.5, maxCalls: 10 } },
       sandbox: "required",

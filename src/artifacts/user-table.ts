@@ -4,6 +4,7 @@ import { type ContextSource, contextSources, DEFAULT_CONTEXT_SOURCES } from "./c
 import { interfaceType, keysType } from "./interface-table.ts";
 import { budgetsType } from "./limits-table.ts";
 import { mcpServersType } from "./mcp-table.ts";
+import { memorySettings } from "./memory-settings.ts";
 import { MAX_MODELS } from "./model-table.ts";
 import { networkType as network } from "./network-table.ts";
 import { pluginsType } from "./plugin-table.ts";
@@ -335,6 +336,7 @@ export const userTable = defineTable({
     budgets: { type: budgetsType, default: "none", meaning: "Limits on cost, tokens, steps, calls and time." },
     prices: { type: byName(priceType, "model"), default: "built in", meaning: "What models cost." },
     rate_limits: { type: rateLimitsType, default: "none", meaning: "How often Harness may call models and tools." },
+    memory: { type: memorySettings, meaning: "What the agent remembers of earlier sessions." },
     redaction: { type: redaction, meaning: "Which secrets Harness redacts." },
     retention: { type: retention, meaning: "How long the log keeps content." },
     audit: { type: audit, meaning: "How Harness detects that the log was replaced by an older copy." },
@@ -385,6 +387,7 @@ export function toSettings(values: ValuesOf<typeof userTable.fields>, base: Sett
       plugins: values.plugins,
       redaction: values.redaction,
       budgets: values.budgets,
+      memory: values.memory,
       contextSources: values.context_sources,
       systemPrompt,
     }),

@@ -1,6 +1,7 @@
-/** The parsers of slash commands, aliases and skills, loaded when somebody has written one. */
+/** The parsers of slash commands, aliases, skills and memories, loaded when somebody has written one. */
 import type { parseAliases } from "./aliases.ts";
 import type { parseCommandFile } from "./command-file.ts";
+import type { isMemoryName, memoryFileText, readKeptMemory } from "./memory-table.ts";
 import type { readOwnSkill } from "./own-skill.ts";
 
 export interface WordParsers {
@@ -15,4 +16,14 @@ export async function loadWordParsers(): Promise<WordParsers> {
 
 export async function loadSkillReader(): Promise<typeof readOwnSkill> {
   return (await import("./own-skill.ts")).readOwnSkill;
+}
+
+export interface MemoryFormat {
+  readonly readKeptMemory: typeof readKeptMemory;
+  readonly isMemoryName: typeof isMemoryName;
+  readonly memoryFileText: typeof memoryFileText;
+}
+
+export async function loadMemoryFormat(): Promise<MemoryFormat> {
+  return import("./memory-table.ts");
 }

@@ -5,6 +5,7 @@
 
 import { isAlias, isMap, isScalar, isSeq, type Node, parseDocument, Scalar, type YAMLMap } from "yaml";
 import { beginningOf } from "#base";
+import { readPlainYaml } from "./plain-yaml.ts";
 import type { Problem, SourceLocation } from "./project.ts";
 
 export type Tree = ScalarTree | ListTree | MapTree;
@@ -46,6 +47,11 @@ const MAX_YAML_PROBLEMS = 10;
 
 /** The root is always a map; an empty document is an empty one. Undefined: there was an error, and it is in `problems`. */
 export function parseYaml(file: string, text: string, problems: Problem[]): MapTree | undefined {
+  return readPlainYaml(file, text) ?? parseAnyYaml(file, text, problems);
+}
+
+/** By the parser alone. */
+export function parseAnyYaml(file: string, text: string, problems: Problem[]): MapTree | undefined {
   const before = problems.length;
   const placeAt = createPlaces(file, text);
   const fail = (code: string, place: SourceLocation, message: string): undefined => {

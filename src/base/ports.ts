@@ -3,6 +3,7 @@
  * interfaces; `system.ts` implements them for real, tests hand in fakes. Tools get the three effect ports (files,
  * processes, web) already bound to one workspace and one call.
  */
+import type { MemoryPort } from "./memory-port.ts";
 import type { ModelPort } from "./model-port.ts";
 import type { ServerPort } from "./server-port.ts";
 
@@ -106,6 +107,8 @@ export interface ProcessSpec {
   readonly onWaiting?: (pid: number) => void;
   /** The same with the first process of its namespace. */
   readonly onMade?: (pid: number) => void;
+  /** Called once it runs. It goes on beside the turns: it ends with this process, also when that is killed. */
+  readonly onStarted?: () => void;
   /** Called with each chunk as it arrives. */
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
 }
@@ -175,6 +178,7 @@ export interface EffectPorts {
   readonly processes: ProcessPort;
   readonly web: WebPort;
   readonly servers: ServerPort;
+  readonly memory: MemoryPort;
   /** Absent outside a call of a session. */
   readonly model?: ModelPort;
 }

@@ -56,7 +56,7 @@ export const entrySchema = z.discriminatedUnion("type", [
     type: z.literal("ask"),
     at,
     ask: z.int().min(1),
-    of: z.enum(["model", "process", "web", "server", "model-name", "kept-rule", "sandbox"]),
+    of: z.enum(["model", "process", "web", "server", "memory", "model-name", "kept-rule", "sandbox"]),
     session,
     request: z.unknown(),
   }),

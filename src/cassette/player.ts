@@ -207,8 +207,9 @@ export function createPlayer({ cassette, redactor }: PlayerOptions): Tape {
     onNote(session, handle) {
       notes.set(session, handle);
     },
-    fact({ session, name }, about) {
+    fact({ session, name, isOptional }, about) {
       const known = facts.get(JSON.stringify([session, name, about]));
+      if (known === undefined && isOptional === true) return undefined;
       if (known === undefined) throw fail(ranOut(`the fact ${name} of ${valueText(about)}`));
       known.reads += 1;
       return known.values.findLast(({ since }) => since <= known.reads)?.value ?? undefined;
@@ -358,6 +359,8 @@ function describe(of: EntryOf<"ask">["of"]): string {
       return "web request";
     case "server":
       return "call of a server";
+    case "memory":
+      return "reading or writing memories";
     case "kept-rule":
       return "the rule that was kept";
     case "sandbox":

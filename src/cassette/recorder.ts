@@ -151,13 +151,14 @@ export function createRecorder({ clock, random, redactor, write, ...options }: R
     onNote(session, handle) {
       notes.set(session, handle);
     },
-    fact({ session, name }, about, read) {
+    fact({ session, name, isOptional }, about, read) {
       const value = read();
       const key = JSON.stringify([session, name, about]);
       const known = facts.get(key);
       const reads = (known?.reads ?? 0) + 1;
       facts.set(key, { reads, value });
-      if (known === undefined || known.value !== value) {
+      const isAbsent = isOptional === true && value === undefined && known?.value === undefined;
+      if (!isAbsent && (known === undefined || known.value !== value)) {
         const where = session === undefined ? {} : { session };
         put({ type: "fact", ...where, fact: name, about, since: reads, value: value ?? null });
       }

@@ -57,6 +57,8 @@ export interface Tape {
 export interface FactName {
   readonly session?: string;
   readonly name: string;
+  /** A reading of nothing is not on the cassette, and what is not there reads as nothing: cassettes from before the fact was known stay whole. */
+  readonly isOptional?: true;
 }
 
 /** A person does these while a turn runs; in a replay the cassette does them, and those of clients are left aside. */

@@ -41,6 +41,8 @@ export function tapedPorts({ tape, session, root, ports, changes, allowed }: Tap
     processes: tapedProcesses(tape, session, ports.processes, changes),
     web: tapedWeb(tape, session, ports.web, allowed),
     servers: tapedServers(tape, session, ports.servers),
+    // What is behind it is taped where it is read.
+    memory: ports.memory,
   };
 }
 
@@ -83,7 +85,8 @@ function tapedFiles(tape: Tape, root: string, files: FilePort): FilePort {
   };
 }
 
-type Output = readonly ["stdout" | "stderr", Bytes];
+/** `started` has no bytes: it says when a command that goes on beside the turns began. */
+type Output = readonly ["stdout" | "stderr" | "started", Bytes];
 
 interface Ran {
   readonly exit: ProcessExit;
@@ -93,19 +96,20 @@ interface Ran {
 function tapedProcesses(tape: Tape, session: string, processes: ProcessPort, changes: WorkspaceChanges): ProcessPort {
   return {
     async run(spec, signal) {
-      const { onOutput, monitor: _, file, ...asked } = spec;
+      const { onOutput, onStarted, monitor: _, file, ...asked } = spec;
       const { exit, files = [] } = await tape.exchange<Output, Ran>({
         of: "process",
         session,
         // One of ours is named, not located: where it lies is not the same everywhere.
         request: { file: spec.ownProgram ? file.slice(file.lastIndexOf("/") + 1) : file, ...asked },
-        hear: ([stream, bytes]) => onOutput?.(stream, bytesOf(bytes)),
+        hear: ([stream, bytes]) => (stream === "started" ? onStarted?.() : onOutput?.(stream, bytesOf(bytes))),
         async live(say) {
           // The search and a command that nobody was asked about change nothing.
           const isReader = spec.ownProgram === true || spec.confinement === "reader";
           const before = isReader ? undefined : await changes.look();
-          const heard = (stream: Output[0], chunk: Buffer): void => void say([stream, toBytes(chunk)]);
-          const exit = await processes.run({ ...spec, onOutput: heard }, signal);
+          const heard = (stream: "stdout" | "stderr", chunk: Buffer): void => void say([stream, toBytes(chunk)]);
+          const begun = onStarted && { onStarted: () => void say(["started", toBytes(Buffer.alloc(0))]) };
+          const exit = await processes.run({ ...spec, ...begun, onOutput: heard }, signal);
           const changed = before === undefined ? [] : await changes.since(before);
           return changed.length === 0 ? { exit } : { exit, files: changed };
         },

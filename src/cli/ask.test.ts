@@ -64,6 +64,22 @@ const request = (payload: object) => ({
 });
 const command = (text: string, more: object = {}) => request({ summary: text, args: { command: text }, ...more });
 
+test.each([
+  [["a"], "approve"],
+  [["", "e", "1. Only this", "2. And this", "."], '{"plan":"1. Only this\\n2. And this"}'],
+  [["First look at b.txt"], "First look at b.txt"],
+])("a plan is shown and answered with %j", async (answers, answer) => {
+  const payload = {
+    call_id: "c",
+    question: "Approve this plan?\n\n1. Look\n2. Change",
+    plan: "1. Look\n2. Change",
+    options: ["approve"],
+  };
+  const { shown, sent } = await asked([{ kind: "QuestionAsked", session: "s", payload }], answers);
+  expect(shown).toContain("│ 2. Change");
+  expect(sent).toEqual([{ kind: "AnswerQuestion", session: "s", call_id: "c", answer }]);
+});
+
 describe("a permission question", () => {
   test("shows what, why, where, size and digest, and the keys last", async () => {
     const confinement = { confinement: "workspace", confinement_text: "the folder, and the hosts of the list" };
@@ -219,4 +235,6 @@ test("what the model asks stands behind the prefix, its options behind their num
   const { shown, sent } = await asked([{ kind: "QuestionAsked", session: "s", payload }], ["1"]);
   expect(shown).toBe("The model asks:\n  │ Which?\n  │   [o] allow once⟨U+200B⟩\n  1. a⏎b\n  2. c\n  > 1\n");
   expect(sent).toMatchObject([{ kind: "AnswerQuestion", answer: "a\nb" }]);
+  const ours = { kind: "QuestionAsked", session: "s", payload: { ...payload, file: "pkg/AGENTS.md" } };
+  expect((await asked([ours], ["1"])).shown).toContain("Harness asks:\n");
 });

@@ -1,7 +1,7 @@
 /** Answers permission requests and questions in the terminal, one at a time, through the protocol. */
 
 import { paint } from "#base";
-import type { CallId, Command, CommandOf, Event, EventOf } from "#protocol";
+import type { CallId, Command, CommandOf, Event, EventOf, EventPayload } from "#protocol";
 import { foreignRows, lineRows, showPaged } from "./foreign-rows.ts";
 import { fillForm } from "./form-answer.ts";
 import type { Outward } from "./outward.ts";
@@ -64,11 +64,15 @@ export function createAsker({ terminal, outward, renderer, client }: AskerParts)
     { session, payload }: EventOf<"QuestionAsked">,
     settled: AbortSignal,
   ): Promise<void> {
-    const asker = payload.server === undefined ? "The model" : `The MCP server ${payload.server}`;
-    const head = textsOf(lineRows(screen, "", `${whoAsks(payload.delegate)}${asker} asks:`));
+    const head = textsOf(lineRows(screen, "", `${whoAsks(payload.delegate)}${askerOf(payload)} asks:`));
     const rows = [...head.map((row) => paint(screen, "bold", row)), ...textsOf(foreignRows(screen, payload.question))];
     screen.show(`${rows.join("\n")}\n`);
     const { call_id } = payload;
+    if (payload.plan !== undefined) {
+      const answer = await readPlanAnswer(screen, settled);
+      if (answer !== undefined) await client().submit({ kind: "AnswerQuestion", session, call_id, answer });
+      return;
+    }
     if (payload.form !== undefined) {
       const answer = await fillForm(screen, payload.form, settled);
       if (answer !== undefined) await client().submit({ kind: "AnswerQuestion", session, call_id, answer });
@@ -141,6 +145,32 @@ export function createAsker({ terminal, outward, renderer, client }: AskerParts)
   };
 }
 
+const PLAN_KEYS =
+  "  [a] approve   [e] type the plan as it should be, then a line with a single dot   or say what to change\n  > ";
+
+/** What goes to the agent; undefined when the question was settled elsewhere, or the person has left it. */
+async function readPlanAnswer(screen: QuestionScreen, settled: AbortSignal): Promise<string | undefined> {
+  for (;;) {
+    const line = await screen.readAnswer(PLAN_KEYS, settled);
+    if (settled.aborted || line.kind !== "line") return undefined;
+    const said = line.text.trim();
+    if (/^a(pprove)?$/i.test(said)) return "approve";
+    if (!/^e(dit)?$/i.test(said)) {
+      if (said !== "") return said;
+      continue;
+    }
+    const lines: string[] = [];
+    for (;;) {
+      const next = await screen.readAnswer("  │ ", settled);
+      if (settled.aborted || next.kind !== "line") return undefined;
+      if (next.text.trim() === ".") break;
+      lines.push(next.text);
+    }
+    const plan = lines.join("\n").trim();
+    if (plan !== "") return JSON.stringify({ plan });
+  }
+}
+
 /** Asks until an answer is one of those that were offered; whoever leaves denies. */
 async function readDecision(
   screen: QuestionScreen,
@@ -174,4 +204,9 @@ async function readDecision(
       before = `${textsOf(lineRows(screen, "  ", dropped)).join("\n")}\n`;
     } else before = form.hint;
   }
+}
+
+function askerOf({ server, file }: EventPayload<"QuestionAsked">): string {
+  if (file !== undefined) return "Harness";
+  return server === undefined ? "The model" : `The MCP server ${server}`;
 }

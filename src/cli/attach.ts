@@ -222,6 +222,7 @@ async function attached(
     // The connection may break: what was typed is sent again.
     words: { queue: ({ text = "" }) => queue(text), ...(isLocal(client) && approvingWords(ports, session)) },
     send: (text) => (view.isTurnRunning ? queue(text) : send(text, () => session.send(text))),
+    runCommand: (command) => send(`!${command}`, () => session.submit({ kind: "RunShellCommand", command })),
     left,
   });
   if (over.kind === "other") return over.session;

@@ -3,7 +3,7 @@ import { defined } from "#base";
 import type { ClientSession } from "#client";
 import { connectEngine } from "#client/engine";
 import { closeProgram, type OpenedProgram, type OpenOptions, openProgram, type RunFlags } from "#program";
-import { type Command, type InputBlock, ReasonError, type SessionId } from "#protocol";
+import { type Command, type InputBlock, ReasonError, type SessionId, type TurnId } from "#protocol";
 import { createSystemRandom } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import { converse, type Left } from "./conversation.ts";
@@ -102,16 +102,18 @@ async function openSession(
   await view.reached((await session.info()).last_event_id);
   let isRunning = false;
 
-  async function send(input: string | readonly InputBlock[]): Promise<EndedTurn> {
+  async function turnOf(start: () => Promise<{ readonly turn: TurnId }>): Promise<EndedTurn> {
     await view.idle();
     isRunning = true;
     try {
-      const { turn } = await session.send(input);
+      const { turn } = await start();
       return await view.turn(turn);
     } finally {
       isRunning = false;
     }
   }
+
+  const send = (input: string | readonly InputBlock[]): Promise<EndedTurn> => turnOf(() => session.send(input));
 
   async function replay(commands: readonly Command[]): Promise<EndedTurn | undefined> {
     const replies = commands.map(async (command) => {
@@ -139,7 +141,15 @@ async function openSession(
     },
     ended: view.ended,
     converse: (left) =>
-      converse({ ports, session, view, words: approvingWords(ports, session, flags.config), send, left }),
+      converse({
+        ports,
+        session,
+        view,
+        words: approvingWords(ports, session, flags.config),
+        send,
+        runCommand: (command) => turnOf(() => session.submit({ kind: "RunShellCommand", command })),
+        left,
+      }),
     finishLine: () => view.finishLine(),
   };
 }

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 
 const groups: Readonly<Record<string, readonly string[]>> = {
   "Run an agent:": ["run", "attach", "demo", "deploy", "serve", "rpc", "daemon", "schedule"],
-  "Sessions:": ["sessions", "undo", "redo", "cost", "explain", "context"],
+  "Sessions:": ["sessions", "undo", "redo", "cost", "explain", "context", "memory"],
   "Projects:": [
     "init",
     "scaffold",

@@ -15,12 +15,14 @@ import {
   previewProject,
   promptBlocks,
   type RunFlags,
+  type StoreFlags,
   soundProject,
   userFlags,
   withProfile,
 } from "#program";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
+import { memorySections, sourceSections } from "./context-joins.ts";
 import { tokenCounter } from "./context-tokens.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { formatTable } from "./table.ts";
@@ -36,12 +38,16 @@ export interface ContextFlags extends Pick<RunFlags, "profile" | "framework"> {
   readonly budget?: number;
   readonly set?: ContextValues;
   readonly verbose?: boolean;
+  /** What a turn would begin with. */
+  readonly input?: string;
   readonly json?: boolean;
   /** A file that `--json` has written before. */
   readonly diff?: string;
+  readonly session?: string;
+  readonly store: StoreFlags["store"];
 }
 
-interface Section {
+export interface Section {
   readonly kind: string;
   readonly name: string;
   readonly source: string;
@@ -70,6 +76,8 @@ interface Report {
 
 export async function contextCommand(ports: CliPorts, flags: ContextFlags): Promise<ExitCode> {
   const { terminal } = ports;
+  const { session } = flags;
+  if (session !== undefined) return (await import("./context-session.ts")).sessionContext(ports, { ...flags, session });
   const place = await withProfile(ports, flags, userFlags(flags));
   const project = soundProject((await openProject(ports, place)).loaded);
   const report = await makeReport(ports, project, place);
@@ -116,9 +124,14 @@ async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags
   const preview = await previewProject(ports, { place: flags, project, flags });
   warnOfServers(ports.terminal, preview);
   const tools = toolFacts(project, holds, preview).filter(({ name }) => named === undefined || named.includes(name));
+  const joins = async (): Promise<readonly Omit<Section, "tokens">[]> => [
+    ...(await sourceSections(ports, project, holds, flags)),
+    ...(await memorySections(ports, project, settings, flags.input)),
+  ];
   const sections = [
     ...blocks.map((block) => section(block)),
     ...(agent === undefined ? await notEnabled(ports, project, flags) : []).map((block) => section(block)),
+    ...(agent === undefined ? await joins() : []).map((block) => section(block)),
     ...tools.map(({ name, source, visible, why, description, schema, parameters }) =>
       section({
         kind: "tool",

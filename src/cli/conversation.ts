@@ -1,10 +1,11 @@
 /**
  * The line-by-line conversation on a terminal, with a session of this process or of a daemon. What happens is shown above the line
- * that is typed, and a question takes its place until somebody has answered. Slash words are handled here and never reach the model.
+ * that is typed, and a question takes its place until somebody has answered. Slash words and `!` are handled here and never reach the
+ * model.
  */
 import { paint, visibleLine } from "#base";
 import type { ClientSession } from "#client";
-import type { SessionId, SlashCommand } from "#protocol";
+import { ownCommandOf, type SessionId, type SlashCommand } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { openInputHistory } from "./input-history.ts";
 import type { SessionView } from "./session-view.ts";
@@ -36,6 +37,8 @@ export interface ConversationParts {
   readonly words: SlashHandlers;
   /** Resolves when the next input can be sent. */
   send(text: string): Promise<unknown>;
+  /** The same for a command that the person typed behind `!`. */
+  runCommand(command: string): Promise<unknown>;
   /** Aborts to make it return at once. */
   readonly left: AbortSignal;
 }
@@ -141,13 +144,15 @@ async function readLines(parts: ConversationParts, unsent: Waiting[], stopped: A
 
 /** What was typed and is carried out in its order. */
 function createQueue(parts: ConversationParts, words: Words, unsent: Waiting[], left: AbortSignal) {
-  const { view, session, send } = parts;
+  const { view, session, send, runCommand } = parts;
   const { terminal, outward } = parts.ports;
   let work: Promise<void> = Promise.resolve();
   async function carryOut({ input, isWithdrawn }: Waiting): Promise<void> {
     if (isWithdrawn) return;
     try {
-      if (input.startsWith("/")) await runSlash(terminal, session, words, input);
+      const command = ownCommandOf(input);
+      if (command !== undefined) await runCommand(command);
+      else if (input.startsWith("/")) await runSlash(terminal, session, words, input);
       else await send(input);
     } catch (error) {
       if (!left.aborted) terminal.err(`${await outward.describe(error)}\n`);

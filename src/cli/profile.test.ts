@@ -71,7 +71,7 @@ describe("a profile of the user", () => {
     const report = await contextOf(cli, "--profile", "mine");
     expect(report.model).toBe("openai:gpt-4o");
     expect(report.sections.find(({ kind }) => kind === "profile")?.text).toBe("Speak plainly.");
-    expect(namesOf(report, "tool")).toEqual(["web.fetch", "ask_user"]);
+    expect(namesOf(report, "tool")).toEqual(["web.fetch", "ask_user", "plan", "todos"]);
     expect(namesOf(await contextOf(cli), "tool")).toContain("fs.read");
   });
 

@@ -23,6 +23,7 @@ import {
   sandboxOption,
 } from "./flags.ts";
 import { addMcpCommands } from "./mcp-commands.ts";
+import { addMemoryCommands } from "./memory-commands.ts";
 import { createOutward } from "./outward.ts";
 import { addPolicyCommands } from "./policy-commands.ts";
 import { addProjectCommands } from "./project-commands.ts";
@@ -219,6 +220,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
   addMcpCommands(program, ports, exit);
   addProjectCommands(program, ports, exit);
   addSkillCommands(program, ports, exit);
+  addMemoryCommands(program, ports, exit);
   addEvalCommand(program, ports, exit);
   addDaemonCommands(program, ports, exit);
   addScheduleCommands(program, ports, exit);

@@ -1,7 +1,8 @@
 /** Events as a person reads them in a terminal: the answer on standard output, everything else on standard error. */
 import { counted, cutMiddle, type PaintName, paint, visibleLine, visibleProse } from "#base";
-import { type CallId, type Event, reasonText, type ToolOutputBlock } from "#protocol";
+import { type CallId, compactionLine, type Event, reasonText, type ToolOutputBlock } from "#protocol";
 import type { Terminal } from "./terminal.ts";
+import { workLines } from "./work-lines.ts";
 
 const PREVIEW_LINES = 6;
 const PREVIEW_CHARS = 100;
@@ -30,6 +31,8 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
   let before = "";
   /** Lines shown of each running call. */
   const progress = new Map<CallId, number>();
+  /** The turn runs what the person here, or another one, has typed: they read all of its output. */
+  let isOwnCommand = false;
 
   function finishLine(): void {
     if (midLine) terminal.out("\n");
@@ -51,7 +54,8 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
   function showProgress(callId: CallId, text: string): void {
     for (const line of text.split("\n").filter((part) => part.trim() !== "")) {
       const shown = progress.get(callId) ?? 0;
-      if (shown < PREVIEW_LINES) note("dim", `  ${clip(line)}`);
+      if (isOwnCommand) note("dim", `  ${line}`);
+      else if (shown < PREVIEW_LINES) note("dim", `  ${clip(line)}`);
       else if (shown === PREVIEW_LINES) note("dim", "  …");
       progress.set(callId, shown + 1);
     }
@@ -69,8 +73,11 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           midLine = !text.endsWith("\n");
           break;
         }
+        case "TurnStarted":
+          isOwnCommand = event.payload.own_command === true;
+          break;
         case "ToolCallStarted":
-          if (activity) note("cyan", `● ${event.payload.label} ${summarise(event.payload.args)}`);
+          if (activity && !isOwnCommand) note("cyan", `● ${event.payload.label} ${summarise(event.payload.args)}`);
           break;
         case "ToolCallProgress":
           if (activity) showProgress(event.payload.call_id, event.payload.text);
@@ -79,9 +86,12 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           if (!activity) break;
           const { is_error, content, outcome, duration_ms, call_id } = event.payload;
           const took = duration_ms >= 1000 ? ` (${(duration_ms / 1000).toFixed(1)} s)` : "";
+          // The end of the turn says it.
+          if (isOwnCommand && outcome === "denied") break;
           // What was shown while it ran is not shown again.
           if (progress.delete(call_id) && outcome !== "denied") {
-            if (outcome !== "ok" || took !== "") note(is_error ? "yellow" : "dim", `  [${outcome}]${took}`);
+            const why = isOwnCommand ? linesOf(content).at(-1) : undefined;
+            if (outcome !== "ok" || took !== "") note(is_error ? "yellow" : "dim", `  ${why ?? `[${outcome}]`}${took}`);
             break;
           }
           const rows = outcome === "denied" ? refusal(content) : preview(content, is_error);
@@ -98,6 +108,9 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
             message(final ? "red" : "yellow", `${final ? "✗" : "…"} ${reason}: ${detail}${again ?? ""}`);
           break;
         }
+        case "CompactionTriggered":
+          if (activity) note("dim", compactionLine(event.payload));
+          break;
         case "ModelWaiting": {
           const { waited_ms, left_ms } = event.payload;
           const text = `… waiting for the model, ${wholeSeconds(waited_ms)} (gives up in ${wholeSeconds(left_ms)})`;
@@ -123,7 +136,8 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           }
           break;
         case "ContextAdded":
-          if (activity) note("dim", `context from ${event.payload.origin} ${clip(event.payload.what)}`);
+          if (activity && !isOwnCommand)
+            note("dim", `context from ${event.payload.origin} ${clip(event.payload.what)}`);
           break;
         case "Reprompted":
           if (activity) note("yellow", `sent back to work (${event.payload.source}): ${whole(event.payload.text)}`);
@@ -195,6 +209,16 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           note("yellow", `budget of the ${scope}: ${Number(used.toFixed(4))} of ${limit} ${kind} used`);
           break;
         }
+        case "ModeChanged":
+          note("yellow", `mode: ${event.payload.previous} → ${event.payload.mode}`);
+          break;
+        case "PlanChanged":
+        case "TodosChanged":
+        case "JobStarted":
+        case "JobKept":
+        case "JobEnded":
+          if (activity) for (const line of workLines(event)) note("dim", line);
+          break;
         case "ModelChanged":
           if (activity) note("yellow", `model: ${event.payload.previous} → ${event.payload.model}`);
           break;

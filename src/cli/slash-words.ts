@@ -88,9 +88,9 @@ export function isQuit(line: string): boolean {
   return line === "/quit" || line === "/exit";
 }
 
-/** Whether the line is for the turn that runs, and not for what comes after it. */
+/** Whether the line is for the turn that runs or what goes on beside it, and not for what comes after. */
 export function isAtOnce(line: string): boolean {
-  return /^\/(cancel|steer)(\s|$)/.test(line);
+  return /^\/(cancel|steer|mode|plan|todos|jobs(:\w+)?)(\s|$)/.test(line);
 }
 
 /** For a line that begins with a slash and does not leave. */

@@ -13,6 +13,30 @@ const tool = (name: string, deferred?: true): Tool => ({
   run: async () => ({ content: [] }),
 });
 
+test("what still applies is said again where a limit of turns has cut it off, and only there", async () => {
+  const said = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });
+  const answer: Message = { role: "assistant", content: [{ type: "text", text: "a" }] };
+  const history = [said("plan"), answer, said("two")];
+  const sent = async (maxTurns?: number): Promise<unknown> => {
+    let messages: unknown;
+    const pinned = [{ type: "text", text: "plan" }];
+    // The middleware reads these fields alone.
+    const call = { request: { messages: [], tools: [] }, history, pinned, tools: [] } as unknown as RequestCall;
+    await createHistory({ maxTurns: () => maxTurns })(call, async ({ request }) => {
+      messages = request.messages;
+      return {} as ModelOutcome;
+    });
+    return messages;
+  };
+  expect(await sent()).toEqual(history);
+  expect(await sent(2)).toEqual(history);
+  const again = [
+    { type: "text", text: "plan" },
+    { type: "text", text: "two" },
+  ];
+  expect(await sent(1)).toEqual([{ role: "user", content: again }]);
+});
+
 async function sentTools(history: readonly Message[]): Promise<string[]> {
   let sent: ModelRequest | undefined;
   const request = { messages: [], tools: [] };

@@ -1,6 +1,6 @@
 /** Request middleware: the conversation so far and the tools that may be called, as the session has them. */
 import type { RequestMiddleware, Tool } from "#engine";
-import type { Message } from "#protocol";
+import type { InputBlock, Message } from "#protocol";
 
 export interface HistoryOptions {
   /** Turns that are shown to the model; absent: all. Asked at every step. */
@@ -9,7 +9,8 @@ export interface HistoryOptions {
 
 export function createHistory({ maxTurns }: HistoryOptions = {}): RequestMiddleware {
   return (call, next) => {
-    const { request, history, tools, session } = call;
+    const { request, history, pinned, tools, session } = call;
+    const shown = lastTurns(history, maxTurns?.());
     const schemas = offeredTools(tools, history).map(({ name, description, parameters }) => ({
       name,
       description,
@@ -19,7 +20,7 @@ export function createHistory({ maxTurns }: HistoryOptions = {}): RequestMiddlew
       ...call,
       request: {
         ...request,
-        messages: [...request.messages, ...lastTurns(history, maxTurns?.())],
+        messages: [...request.messages, ...(shown === history ? history : withPinned(shown, pinned))],
         tools: [...request.tools, ...schemas],
         cacheKey: session,
       },
@@ -33,6 +34,16 @@ function offeredTools(tools: readonly Tool[], history: readonly Message[]): read
   const called = new Set<string>();
   for (const { content } of history) for (const block of content) if (block.type === "tool_use") called.add(block.name);
   return tools.filter(({ name, deferred }) => !deferred || called.has(name));
+}
+
+/** What a limit of turns has cut off and still applies is said again, before the first thing that is shown. */
+function withPinned(shown: readonly Message[], pinned: readonly InputBlock[]): readonly Message[] {
+  const [first, ...rest] = shown;
+  if (first?.role !== "user" || pinned.length === 0) return shown;
+  const said = new Set<string>();
+  for (const { content } of shown) for (const block of content) if (block.type === "text") said.add(block.text);
+  const missing = pinned.filter((block) => block.type !== "text" || !said.has(block.text));
+  return missing.length === 0 ? shown : [{ ...first, content: [...missing, ...first.content] }, ...rest];
 }
 
 /** Begins where a turn begins: with something that a person said and not with the result of a call. */

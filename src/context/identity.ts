@@ -20,6 +20,9 @@ export function basePrompt({ systemPrompt, promptHeader }: Settings): BasePrompt
 /** Files that a project adds are its text, not ours: its owner has allowed them to be read, not to speak for us. */
 function shown({ kind, name, text }: PromptBlock, session: SessionId): string {
   if (kind === "notice") return text;
+  // With the text itself in it: whoever writes a memory may know everything else.
+  if (kind === "memory" || kind === "source")
+    return delimit(text, { about: [session, name, text], from: `${kind} ${name}` });
   return kind === "file" || kind === "skills"
     ? delimit(text, { about: [session, name], from: name })
     : withoutDelimiters(text);

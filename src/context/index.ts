@@ -1,6 +1,11 @@
 /** Request middleware, one file each: what the model is told besides the user's words. */
 
-export { createHistory } from "./history.ts";
+export {
+  type CompactionSettings,
+  createCompactor,
+  type SessionCompactor,
+} from "./compaction/index.ts";
+export { createHistory, lastTurns } from "./history.ts";
 export { basePrompt, createIdentity } from "./identity.ts";
 export {
   type BasePrompt,
@@ -8,5 +13,6 @@ export {
   NOTICE_BLOCK,
   type PromptBlock,
   promptBlocks,
+  withJoined,
 } from "./prompt-blocks.ts";
 export { createUntrusted } from "./untrusted.ts";

@@ -7,7 +7,18 @@ import { defined } from "#base";
 import { UNTRUSTED_NOTICE } from "./untrusted.ts";
 
 export interface PromptBlock {
-  readonly kind: "identity" | "notice" | "profile" | "builtin" | "plugin" | "harness" | "override" | "file" | "skills";
+  readonly kind:
+    | "identity"
+    | "notice"
+    | "profile"
+    | "builtin"
+    | "plugin"
+    | "harness"
+    | "override"
+    | "file"
+    | "skills"
+    | "memory"
+    | "source";
   readonly name: string;
   /** `file:line`, or `built-in`. */
   readonly source: string;
@@ -88,6 +99,12 @@ export function promptBlocks({
     ...(skills === "" ? [] : [skillBlock(skills)]),
   ];
   return [first, NOTICE_BLOCK, ...headerBlocks(standing), ...rest.toSorted((a, b) => a.priority - b.priority)];
+}
+
+/** With what joined the prompt of the session, where files are: before what overrides say. */
+export function withJoined(blocks: readonly PromptBlock[], joined: readonly PromptBlock[]): readonly PromptBlock[] {
+  const isBefore = ({ priority }: PromptBlock): boolean => priority <= FILE_PRIORITY;
+  return [...blocks.filter(isBefore), ...joined, ...blocks.filter((block) => !isBefore(block))];
 }
 
 function headerBlocks({ header }: BasePrompt): readonly PromptBlock[] {

@@ -2,9 +2,9 @@
  * Permission requests and questions that wait for a person, for one session. The first answer counts; nobody there or no answer in
  * time is a deny. That only people answer is held before a command gets here.
  */
-import { type Clock, defined } from "#base";
+import type { Clock } from "#base";
 import type { Approver, PermissionAnswer, PermissionQuestion, QuestionAnswer } from "#engine";
-import { type CallId, type ClientId, type Decision, ReasonError, type TurnId } from "#protocol";
+import { type CallId, type ClientId, ReasonError, type TurnId } from "#protocol";
 
 export interface Answerer {
   readonly id: ClientId;
@@ -22,6 +22,9 @@ export interface ApprovalsOptions {
   readonly waitsForHumans?: boolean;
 }
 
+/** How long a plan waits for somebody who is there: it is read and edited. */
+const LONG_QUESTION_MS = 30 * 60_000;
+
 /** Requests of a session that a late answer is still known to belong to. */
 const MAX_ASKED = 1_000;
 
@@ -36,10 +39,11 @@ export interface Approvals extends Approver {
   decideFor(
     client: Pick<Answerer, "id">,
     callId: CallId,
-    decision: Decision,
-    reason?: string,
+    answer: Pick<PermissionAnswer, "decision" | "reason" | "args">,
   ): Promise<{ readonly tooLate: TurnId } | undefined>;
   answerFor(client: Pick<Answerer, "id">, callId: CallId, answer: string): Promise<void>;
+  /** A question of this call waits for an answer. */
+  isAsking(callId: CallId): boolean;
   /** Somebody is asked and has not answered. */
   readonly isWaiting: boolean;
 }
@@ -52,7 +56,10 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
   const asked = new Map<CallId, TurnId>();
 
   function canAnswer(_turn: TurnId): boolean {
-    if (waitsForHumans) return true;
+    return waitsForHumans || isAttended();
+  }
+
+  function isAttended(): boolean {
     for (const client of attached()) if (client.interactive && client.identityClass === "human") return true;
     return false;
   }
@@ -60,9 +67,10 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
   /** Waits for an entry of `pending` to be called, the deadline or a cancel, whichever is first. */
   async function wait<Answer>(
     pending: Pending<Answer>,
-    { callId }: PermissionQuestion,
+    { callId, isLong = false }: PermissionQuestion,
     signal: AbortSignal,
   ): Promise<Answer | undefined> {
+    const waitMs = isLong && isAttended() ? Math.max(timeoutMs, LONG_QUESTION_MS) : timeoutMs;
     const settled = new AbortController();
     const stop = AbortSignal.any([signal, settled.signal]);
     try {
@@ -73,7 +81,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
           resolve(answer);
         };
         pending.set(callId, settle);
-        void clock.sleep(timeoutMs, stop).then(() => settle(undefined));
+        void clock.sleep(waitMs, stop).then(() => settle(undefined));
       });
     } finally {
       settled.abort();
@@ -107,12 +115,13 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
     async answer(question, signal) {
       return canAnswer(question.turn) ? wait(questions, question, signal) : undefined;
     },
-    async decideFor(client, callId, decision, reason) {
+    isAsking: (callId) => questions.has(callId),
+    async decideFor(client, callId, answer) {
       const tooLate = permissions.has(callId) ? undefined : asked.get(callId);
       if (tooLate !== undefined) return { tooLate };
       const settle = take(permissions, callId);
       const { promise, resolve: onRecord } = Promise.withResolvers<void>();
-      settle({ decision, by: client.id, ...defined({ reason }), onRecord });
+      settle({ ...answer, by: client.id, onRecord });
       await promise;
       return undefined;
     },

@@ -1,6 +1,6 @@
 /** What each command does, one handler for each row of the protocol's table. Who may send it was checked before. */
-import type { Clock } from "#base";
-import type { CustomHandler } from "#engine";
+import { type Clock, defined } from "#base";
+import type { CustomHandler, EngineSession } from "#engine";
 import {
   type CommandKind,
   type CommandOf,
@@ -14,7 +14,7 @@ import type { RestoreCommand } from "./live-session.ts";
 import { refuseDelegate, refuseWhileEnding, refuseWhileRestoring, type SharedSession } from "./shared-session.ts";
 
 const FROM_ITS_AGENT = "takes its input from the agent that it works for";
-const AS_ITS_ROOT = "is in plan mode when the session at its root is";
+const AS_ITS_ROOT = "has the mode and the plan of the session at its root";
 
 /** What the handlers reach of the control. */
 export interface CommandDesk {
@@ -38,6 +38,28 @@ function refuseBlank(content: InputContent): void {
   throw new ReasonError("InvalidCommand", { detail: "the input is empty or blank; say what the agent should do" });
 }
 
+/** Before anything of it is in the log: from then on every request of the session would have it. */
+function refuseImages({ live }: SharedSession, content: InputContent): void {
+  if (!content.some(({ type }) => type === "image") || live.takesImages()) return;
+  throw new ReasonError("ImagesUnsupported", { model: live.engine.model });
+}
+
+/** The input for a skill: what `/skills:NAME` would send stands before it. Throws InvalidCommand for a skill that is not there. */
+async function withSkill(
+  { id: client, identityClass, allow = () => undefined }: Client,
+  { live }: SharedSession,
+  content: InputContent,
+  name: string | undefined,
+): Promise<InputContent> {
+  if (name === undefined) return content;
+  const caller = { session: live.engine.id, client, identityClass, allow };
+  const row = { namespace: "skills", name };
+  const isSkill = live.slash.rows().some((one) => one.namespace === "skills" && one.name === name);
+  const { input } = isSkill ? await live.slash.run(row, {}, caller) : {};
+  if (input === undefined) throw new ReasonError("InvalidCommand", { detail: `there is no skill '${name}' here` });
+  return [{ type: "text", text: input }, ...content];
+}
+
 /** What a failed write says may name paths and programs of the user: it passes the redactor as every event does. */
 function lostPayload({ engine }: SharedSession["live"], turn: TurnId, failure: ReasonError): EventPayload<"TurnLost"> {
   const payload = ({ reason, message }: ReasonError) => ({ turn, reason, message });
@@ -56,10 +78,9 @@ export type CommandHandlers = {
 export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
   const { find } = desk;
 
-  /** The session, when a turn may begin in it with this. */
-  function forInput(id: SessionId, content: InputContent): SharedSession {
+  /** The session, when a turn may begin in it. */
+  function forInput(id: SessionId): SharedSession {
     const session = find(id);
-    refuseBlank(content);
     desk.refuseWhileDraining();
     refuseWhileEnding(session);
     refuseDelegate(session, FROM_ITS_AGENT);
@@ -72,6 +93,26 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
     const failure = error instanceof ReasonError ? error : new ReasonError("InternalError", { detail: "see the log" });
     const payload = lostPayload(live, turn, failure);
     for (const { onEvent } of attached.keys()) onEvent?.({ id: bus.lastId, kind: "TurnLost", session, ts, payload });
+  }
+
+  async function begin(id: SessionId, start: (engine: EngineSession) => ReturnType<EngineSession["send"]>) {
+    const session = forInput(id);
+    refuseWhileRestoring(session);
+    const { engine } = session.live;
+    const { turn, recorded, done } = start(engine);
+    // Of its beginning: what loses a turn may be the clock.
+    const { startedAt = "" } = engine.running ?? {};
+    done.catch(() => undefined); // a turn that is not recorded has no reply that anybody could watch
+    await recorded;
+    done.catch((error: unknown) => tellLost(session, turn, startedAt, error));
+    return { turn, done };
+  }
+
+  /** A delegate has those of the session at its root. */
+  function agreementsOf(id: SessionId): SharedSession["live"]["agreements"] {
+    const session = find(id);
+    refuseDelegate(session, AS_ITS_ROOT);
+    return session.live.agreements;
   }
 
   async function restore(client: Client, command: RestoreCommand) {
@@ -109,26 +150,33 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       await desk.end(session);
       return {};
     },
-    async SendInput(client, command) {
-      const session = forInput(command.session, command.content);
-      refuseWhileRestoring(session);
-      const { engine } = session.live;
-      const { turn, recorded, done } = engine.send(client.id, command.content);
-      // Of its beginning: what loses a turn may be the clock.
-      const { startedAt = "" } = engine.running ?? {};
-      done.catch(() => undefined); // a turn that is not recorded has no reply that anybody could watch
-      await recorded;
-      done.catch((error: unknown) => tellLost(session, turn, startedAt, error));
-      return { turn, done };
+    async SendInput(client, { session, content, skill }) {
+      refuseBlank(content);
+      refuseImages(find(session), content);
+      const whole = await withSkill(client, forInput(session), content, skill);
+      return begin(session, ({ send }) => send(client.id, whole));
     },
-    async QueueInput(client, { session, content }) {
-      await forInput(session, content).live.engine.queue(client.id, content, client.token);
+    async CompactSession(client, { session, focus }) {
+      return begin(session, ({ compact }) => compact(client.id, focus));
+    },
+    async RunShellCommand(client, { session, command }) {
+      const detail = "the command is blank; type it behind the exclamation mark: !npm test";
+      if (command.trim() === "") throw new ReasonError("InvalidCommand", { detail });
+      return begin(session, ({ send }) => send(client.id, [{ type: "text", text: `!${command}` }], command));
+    },
+    async QueueInput(client, { session, content, skill }) {
+      refuseBlank(content);
+      const target = forInput(session);
+      refuseImages(target, content);
+      const whole = await withSkill(client, target, content, skill);
+      await target.live.engine.queue(client.id, whole, client.token);
       return {};
     },
     async SteerTurn(client, command) {
       const session = find(command.session);
       refuseDelegate(session, FROM_ITS_AGENT);
       refuseBlank(command.content);
+      refuseImages(session, command.content);
       await session.live.engine.steer(client.id, command.content);
       return {};
     },
@@ -142,19 +190,34 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       await find(session).live.setModel(model);
       return {};
     },
-    async EnterPlanMode(_client, { session }) {
-      refuseDelegate(find(session), AS_ITS_ROOT);
-      await find(session).live.setPlanMode(true);
+    async EnterPlanMode(client, { session }) {
+      await agreementsOf(session).setMode("plan", client.id);
       return {};
     },
-    async ExitPlanMode(_client, { session, approve }) {
-      refuseDelegate(find(session), AS_ITS_ROOT);
-      if (approve) await find(session).live.setPlanMode(false);
-      return {};
-    },
-    async AnswerPermission(client, { session, call_id, decision, reason }) {
+    async ExitPlanMode(client, { session, approve, plan, reason = "reject" }) {
+      const agreements = agreementsOf(session);
       const { approvals, live } = find(session);
-      const late = await approvals.decideFor(client, call_id, decision, reason);
+      const asking = live.engine.lasting.proposed?.call;
+      if (asking !== undefined && approvals.isAsking(asking)) {
+        const yes = plan === undefined ? "approve" : JSON.stringify({ plan });
+        await approvals.answerFor(client, asking, approve ? yes : reason);
+      } else if (approve) await agreements.approve(plan, client.id);
+      return {};
+    },
+    async ClosePlan(client, { session, as }) {
+      await agreementsOf(session).closePlan(as, client.id);
+      return {};
+    },
+    async SetMode(client, { session, mode }) {
+      await agreementsOf(session).setMode(mode, client.id);
+      return {};
+    },
+    async AnswerPermission(client, { session, call_id, decision, reason, args }) {
+      if (args !== undefined && decision !== "allow_once") {
+        throw new ReasonError("InvalidCommand", { detail: "changed args come with the decision allow_once only" });
+      }
+      const { approvals, live } = find(session);
+      const late = await approvals.decideFor(client, call_id, { decision, ...defined({ reason, args }) });
       if (late !== undefined) {
         await live.engine.bus.publish("AnswerTooLate", { turn: late.tooLate, call_id, decision, by: client.id });
       }

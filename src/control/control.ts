@@ -208,8 +208,8 @@ export function createControl(options: ControlOptions): Control {
     const session = sessions.get(id);
     // A delegate ends with its work.
     if (session === undefined || session.parent !== undefined || session.restoring !== undefined) return false;
-    const { activity, attached, queued } = stateOf(session);
-    if (activity !== "idle" || attached > 0 || queued > 0) return false;
+    const { activity, attached, queued, keptJobs } = stateOf(session);
+    if (activity !== "idle" || attached > 0 || queued > 0 || keptJobs > 0) return false;
     await end(id, "idle");
     return true;
   }

@@ -1,8 +1,22 @@
 /** What control needs of a session that is open: its engine, and what the composition root can do with it. */
 import type { EngineSession, SlashRegistry } from "#engine";
-import type { ClientId, CommandOf, Label, ReplyOf, SessionId } from "#protocol";
+import type { ClientId, CommandOf, Label, Mode, OpenedSession, ReplyOf, SessionId } from "#protocol";
 
 export type RestoreCommand = CommandOf<"UndoTurn"> | CommandOf<"UndoCall"> | CommandOf<"Redo">;
+
+export interface SessionAgreements {
+  setMode(mode: Mode, by: ClientId): Promise<void>;
+  /** Leaves plan mode with the text that the person approved: the given one, or the one that was proposed. */
+  approve(plan: string | undefined, by: ClientId): Promise<void>;
+  /** Rejects with NotAllowed where there is no plan. */
+  closePlan(as: "done" | "dropped", by: ClientId): Promise<void>;
+}
+
+export interface SessionWork extends Required<Pick<OpenedSession, "mode" | "todos" | "jobs">> {
+  readonly plan: OpenedSession["plan"] | undefined;
+  /** Background commands that keep it open when nobody is attached. */
+  readonly keptJobs: number;
+}
 
 /** What a new session knows of the one that it continues. */
 export interface ImportedTurns {
@@ -39,8 +53,10 @@ export interface LiveSession {
   finish(): Promise<void>;
   /** Lets another process have the session. */
   release(): Promise<void>;
-  /** Turns plan mode on or off; enforced below. */
-  setPlanMode(active: boolean): Promise<void>;
+  /** What the person and the agent agree on; enforced below. */
+  readonly agreements: SessionAgreements;
+  /** What it is about and what goes on beside its turns, for whoever looks at it. */
+  work(): SessionWork;
   /** The permission rules in force, those of answers last. */
   rules(): ReplyOf<"ListRules">["result"];
   /** Both throw RuleNotFound for a rule that no answer has added. */
@@ -53,6 +69,8 @@ export interface LiveSession {
    * rejects with NothingToUndo, or with NotAllowed where nothing is kept.
    */
   restore(command: RestoreCommand, by: ClientId): Promise<ReplyOf<RestoreCommand["kind"]>["result"]>;
+  /** False when the model of the next step is known to read none. */
+  takesImages(): boolean;
   /** Checks that a model can be used, then makes it the next step's. */
   setModel(model: string): Promise<void>;
 }

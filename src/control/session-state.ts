@@ -1,12 +1,14 @@
 /** What an open session does now, for whoever wants to know. */
 import { defined } from "#base";
-import type { EngineSession } from "#engine";
-import type { ClientId, LastSeen, SessionId, TurnId } from "#protocol";
+import type { ClientId, LastSeen, OpenedSession, SessionId, TurnId } from "#protocol";
+import type { LiveSession, SessionWork } from "./live-session.ts";
 
 /** What a session does now. */
 export type SessionActivity = "idle" | "running" | "waiting" | "ending";
 
-export interface OpenSessionState {
+export interface OpenSessionState
+  extends Pick<SessionWork, "mode" | "todos" | "jobs" | "keptJobs">,
+    Pick<OpenedSession, "plan"> {
   readonly id: SessionId;
   readonly activity: SessionActivity;
   readonly model: string;
@@ -21,7 +23,7 @@ export interface OpenSessionState {
 }
 
 export function stateOf(session: {
-  readonly live: { readonly engine: EngineSession };
+  readonly live: Pick<LiveSession, "engine" | "work">;
   readonly approvals: { readonly isWaiting: boolean };
   readonly attached: { readonly size: number };
   readonly ending?: unknown;
@@ -30,6 +32,7 @@ export function stateOf(session: {
   const { approvals, attached, ending } = session;
   const { engine } = session.live;
   const { running } = engine;
+  const { plan, ...work } = session.live.work();
   return {
     id: engine.id,
     activity:
@@ -37,7 +40,8 @@ export function stateOf(session: {
     model: engine.model,
     attached: attached.size,
     queued: engine.queued,
-    ...defined({ lastSeen: session.lastSeen }),
+    ...work,
+    ...defined({ plan, lastSeen: session.lastSeen }),
     ...(running === undefined ? {} : { turn: running.turn, originator: running.originator }),
   };
 }

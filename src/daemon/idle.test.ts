@@ -7,7 +7,8 @@ import { watchIdleness } from "./idle.ts";
 
 const MINUTE_MS = 60_000;
 const id = SessionId.from("0".repeat(26));
-const idle: OpenSessionState = { id, activity: "idle", model: "m", attached: 0, queued: 0 };
+const idleWork = { mode: "ask", todos: [], jobs: 0, keptJobs: 0 } as const;
+const idle: OpenSessionState = { id, activity: "idle", model: "m", attached: 0, queued: 0, ...idleWork };
 
 function watched({ background = true, pinned = false as boolean | "unknown" } = {}) {
   const clock = createManualClock();
@@ -45,6 +46,16 @@ function watched({ background = true, pinned = false as boolean | "unknown" } = 
   });
   return { clock, state, stop };
 }
+
+test("a background command that a person has kept keeps its session", async () => {
+  const { clock, state } = watched();
+  state.open = [{ ...idle, jobs: 1, keptJobs: 1 }];
+  await clock.advance(60 * MINUTE_MS);
+  expect([state.retired, state.ended]).toEqual([[], 0]);
+  state.open = [{ ...idle, jobs: 1 }];
+  await clock.advance(12 * MINUTE_MS);
+  expect(state.retired).toEqual([id]);
+});
 
 test("ends once, after its time, and watches no longer", async () => {
   const { clock, state } = watched();

@@ -1,7 +1,7 @@
 /**
  * When nobody is there and nothing is to be done: sessions of a daemon end after their time, and then the daemon itself, if it was
- * started to be there for others. A turn, an input that waits, a question, an attached client, an open stream, a pinned session or a schedule
- * keeps it.
+ * started to be there for others. A turn, an input that waits, a question, an attached client, an open stream, a background
+ * command that a person has kept, a pinned session or a schedule keeps it.
  */
 import type { Clock } from "#base";
 import type { Control, OpenSessionState } from "#control";
@@ -81,6 +81,6 @@ export function watchIdleness(options: IdleWatchOptions): () => void {
   return () => stopped.abort();
 }
 
-function isBusy({ activity, attached, queued }: OpenSessionState): boolean {
-  return activity !== "idle" || attached > 0 || queued > 0;
+function isBusy({ activity, attached, queued, keptJobs }: OpenSessionState): boolean {
+  return activity !== "idle" || attached > 0 || queued > 0 || keptJobs > 0;
 }

@@ -1,9 +1,12 @@
 /** Who answers when a call needs a person. Implemented above the engine, where clients are known. */
 import type { CallId, ClientId, Decision, TurnId } from "#protocol";
+import type { ToolCall } from "./tool-chain.ts";
 
 export interface PermissionQuestion {
   readonly turn: TurnId;
   readonly callId: CallId;
+  /** There is something to read and to edit: whoever is there gets more time. */
+  readonly isLong?: boolean;
 }
 
 /** What somebody answered, and who waits to hear that the answer is kept. */
@@ -19,6 +22,8 @@ export interface PermissionAnswer extends Given {
   /** Why it is a deny although no person said so. */
   readonly unanswered?: "nobody" | "timeout";
   readonly reason?: string;
+  /** With `allow_once`: a person changed the call, and these arguments are to run. */
+  readonly args?: ToolCall["args"];
 }
 
 export interface QuestionAnswer extends Given {

@@ -54,7 +54,8 @@ export interface EventBus {
 export type DeltaDraft =
   | { readonly kind: "TextDelta"; readonly payload: EventPayload<"TextDelta"> }
   | { readonly kind: "ThinkingDelta"; readonly payload: EventPayload<"ThinkingDelta"> }
-  | { readonly kind: "ToolCallProgress"; readonly payload: EventPayload<"ToolCallProgress"> };
+  | { readonly kind: "ToolCallProgress"; readonly payload: EventPayload<"ToolCallProgress"> }
+  | { readonly kind: "JobOutput"; readonly payload: EventPayload<"JobOutput"> };
 
 type Waiter = Pick<PromiseWithResolvers<void>, "resolve" | "reject">;
 
@@ -93,7 +94,7 @@ export function createEventBus({ session, log, clock, redaction, schedule = time
   const owed = createOwedEvents(schedule, () => void write());
   /** What the model writes: one text at a time. */
   let modelText: OpenText | undefined;
-  /** Partial output, by call. */
+  /** Partial output, by name. */
   const outputs = new Map<string, OpenText>();
   /** Calls off the look at what is held back. */
   let stopSettling: (() => void) | undefined;
@@ -116,7 +117,7 @@ export function createEventBus({ session, log, clock, redaction, schedule = time
     if (open === undefined) return;
     const { draft, texts } = open;
     open = undefined;
-    const text = texts.length === 1 ? texts[0] : texts.join("");
+    const text = texts.join("");
     // Same kind, same payload type; only the text was joined.
     queue.push({ kind: draft.kind, ...stamp(), payload: withSummary({ ...draft.payload, text }) } as EventDraft);
   }
@@ -239,12 +240,10 @@ export function createEventBus({ session, log, clock, redaction, schedule = time
   }
 
   function textOf(delta: DeltaDraft): OpenText {
-    if (delta.kind === "ToolCallProgress") {
-      const { call_id } = delta.payload;
-      const known = outputs.get(call_id);
-      if (known !== undefined) return known;
-      const made = { delta, stream: redaction.stream() };
-      outputs.set(call_id, made);
+    if ("call_id" in delta.payload) {
+      const name = nameOf(delta);
+      const made = outputs.get(name) ?? { delta, stream: redaction.stream() };
+      outputs.set(name, made);
       return made;
     }
     if (modelText !== undefined && !continues(modelText.delta, delta)) endModelText();
@@ -259,8 +258,7 @@ export function createEventBus({ session, log, clock, redaction, schedule = time
   function endModelText(): void {
     const ended = modelText;
     modelText = undefined;
-    if (ended === undefined) return;
-    endText(ended);
+    if (ended !== undefined) endText(ended);
     stopSettlingWhenDone();
   }
 
@@ -273,11 +271,11 @@ export function createEventBus({ session, log, clock, redaction, schedule = time
   /** A text must not be cut in a secret by an event that comes between its pieces: only what ends it lets the rest go. */
   function endTextsAt<Kind extends EventKind>(kind: Kind, payload: EventPayload<Kind>): void {
     if (ENDS_MODEL_TEXT.has(kind)) endModelText();
-    if (outputs.size === 0 || kind !== "ToolResult" || !("call_id" in payload)) return;
-    const output = outputs.get(payload.call_id ?? "");
-    if (output === undefined) return;
-    outputs.delete(payload.call_id ?? "");
-    endText(output);
+    const ended = kind === "ToolResult" ? "ToolCallProgress" : kind === "JobEnded" ? "JobOutput" : undefined;
+    if (outputs.size === 0 || ended === undefined || !("call_id" in payload)) return;
+    const output = outputs.get(`${ended} ${payload.call_id}`);
+    outputs.delete(`${ended} ${payload.call_id}`);
+    if (output !== undefined) endText(output);
     stopSettlingWhenDone();
   }
 
@@ -391,10 +389,11 @@ export function timer(action: () => void, ms: number): () => void {
   return () => clearTimeout(started);
 }
 
+/** Names the text that a delta is a piece of. */
+function nameOf({ kind, payload }: DeltaDraft): string {
+  return "call_id" in payload ? `${kind} ${payload.call_id}` : `${kind} ${payload.step} ${payload.block}`;
+}
+
 function continues(open: DeltaDraft, next: DeltaDraft): boolean {
-  if (open.kind === "ToolCallProgress") {
-    return next.kind === "ToolCallProgress" && open.payload.call_id === next.payload.call_id;
-  }
-  if (next.kind === "ToolCallProgress" || open.kind !== next.kind) return false;
-  return open.payload.step === next.payload.step && open.payload.block === next.payload.block;
+  return nameOf(open) === nameOf(next);
 }

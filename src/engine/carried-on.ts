@@ -11,6 +11,8 @@ export interface CarriedOn {
   readonly planMode: boolean;
   /** Inputs that wait, by the ids of their events. */
   readonly queued: readonly number[];
+  /** Events that still apply. */
+  readonly lasting: readonly number[];
 }
 
 export function carriedOn({
@@ -19,12 +21,17 @@ export function carriedOn({
   labels,
   planMode,
   queued,
-}: CarriedOn): Pick<EventPayload<"TurnEnded">, "labels" | "plan_mode" | "queued" | "session_total" | "tree_total"> {
+  lasting,
+}: CarriedOn): Pick<
+  EventPayload<"TurnEnded">,
+  "labels" | "plan_mode" | "queued" | "lasting" | "session_total" | "tree_total"
+> {
   const tree_total = treeTotal(spent, delegated);
   return {
     ...(labels.length === 0 ? {} : { labels: [...labels] }),
     ...(planMode ? { plan_mode: true } : {}),
     ...(queued.length === 0 ? {} : { queued: [...queued] }),
+    ...(lasting.length === 0 ? {} : { lasting: [...lasting] }),
     session_total: spent,
     ...defined({ tree_total }),
   };

@@ -7,7 +7,7 @@ import { type CallId, type ClientId, reasonText, type SessionId, storeFailure, t
 import type { EventBus } from "./bus.ts";
 import type { Attributes } from "./hook.ts";
 import type { Tool } from "./tool.ts";
-import { type CallResult, refusal, type ToolCall, type ToolHandler } from "./tool-chain.ts";
+import { type CallResult, refusal, type ToolCall, type ToolHandler, type UnaskedCall } from "./tool-chain.ts";
 
 /** Calls of one response that run at the same time. */
 const MAX_PARALLEL_CALLS = 8;
@@ -47,6 +47,9 @@ export interface DispatchInput {
   readonly signal: AbortSignal;
   /** The call that makes these, when it is not the model. */
   readonly parent?: ToolCall;
+  /** The person who makes these calls, when it is not the agent. */
+  readonly allowedBy?: ClientId;
+  readonly unasked?: UnaskedCall;
 }
 
 /** Says why a tool must not be called, or nothing when it is not known at all. */
@@ -290,7 +293,7 @@ async function resultOf(
     return call.refused;
   }
   if (stop && isMutating(call)) return refusal("not_executed", "NotExecuted", reasonText("NotExecuted"));
-  const { session, turn, step, originator, signal, depth, parent } = input;
+  const { session, turn, step, originator, signal, depth, parent, allowedBy } = input;
   const toolCall: ToolCall = {
     id: call.requested.id,
     session,
@@ -298,12 +301,15 @@ async function resultOf(
     step,
     depth,
     ...(parent === undefined ? {} : { parent: parent.id }),
+    ...defined({ unasked: input.unasked ?? parent?.unasked }),
     nesting: parent === undefined ? 0 : parent.nesting + 1,
     originator,
+    ...defined({ allowedBy }),
     tool: call.tool,
     args: call.args,
     signal,
     annotate,
+    beside: { isOn: false, isOver: false, onEnd: async () => undefined },
     progress: (text) => {
       parts.bus.publishDelta({ kind: "ToolCallProgress", payload: { turn, call_id: call.requested.id, text } });
     },

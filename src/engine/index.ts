@@ -1,7 +1,10 @@
 /** The engine: the loop, its two chains, its bus, and the ports that everything else plugs into. */
 export type { Approver, PermissionAnswer, PermissionQuestion, QuestionAnswer } from "./approver.ts";
+export type { AsideAnswer } from "./aside.ts";
 export { createEventBus, type EventBus, type Schedule, type Subscriber } from "./bus.ts";
-export { createConversation } from "./conversation.ts";
+export type { CompactionPoint, CompactionProblem, Compactor } from "./compaction.ts";
+export { type Conversation, createConversation } from "./conversation.ts";
+export type { Part, Said, Step } from "./conversation-parts.ts";
 export type {
   CredentialPort,
   CredentialRef,
@@ -30,6 +33,7 @@ export {
   type HookVerdict,
 } from "./hook.ts";
 export { type CheckToken, createInputQueue, type InputQueue, type InputToken } from "./input-queue.ts";
+export type { Lasting } from "./lasting.ts";
 export { promptInput } from "./mentions.ts";
 export { createModelQuestions, type ModelQuestions } from "./model-questions.ts";
 export { note } from "./note.ts";
@@ -61,14 +65,14 @@ export type {
   ToolSchema,
   WireTrace,
 } from "./provider.ts";
-export type { CacheCounters, RedactedStream, Redaction } from "./redaction.ts";
+export type { RedactedStream, Redaction } from "./redaction.ts";
 export { loadedRedaction, redactionFailure } from "./redaction-guard.ts";
 export { createRemains } from "./remains.ts";
 export { delegatedBy, type Reopened, refuseDelegate, reopenSession } from "./reopen.ts";
 export type { RequestCall, RequestMiddleware } from "./request-chain.ts";
 export type { RequestPreview } from "./request-preview.ts";
 export { createRunContext, type RunContext } from "./run-context.ts";
-export { type AskPerson, createRunTool, type NestedCall } from "./run-tool.ts";
+export { type AskPerson, createRunTool, type NestedCall, type StartBackground } from "./run-tool.ts";
 export { createSession, type EngineSession, type SessionParts } from "./session.ts";
 export { createSessionCore, type SessionCore, type SessionCoreOptions } from "./session-core.ts";
 export { aliasSource } from "./slash-aliases.ts";
@@ -94,7 +98,9 @@ export type {
   SnapshotDraft,
   SnapshotShelf,
 } from "./store.ts";
+export { blocksTokens, charsOf, estimateTokens, fixedTokens, textTokens } from "./token-estimate.ts";
 export {
+  type BackgroundWork,
   type QuestionDetails,
   type Tool,
   type ToolContext,
@@ -104,6 +110,7 @@ export {
   textOutput,
 } from "./tool.ts";
 export {
+  type ApprovedChange,
   type CallResult,
   type DiskFacts,
   type EffectNote,
@@ -112,8 +119,10 @@ export {
   type Ticket,
   type ToolCall,
   type ToolMiddleware,
+  type UnaskedCall,
 } from "./tool-chain.ts";
 export { type CallTrace, traceProvider } from "./traced-provider.ts";
 export type { TurnSummary } from "./turn.ts";
+export type { JoinedTurn, JoinTurn } from "./turn-context.ts";
 export type { CancelCause } from "./turn-ending.ts";
 export { publishContext } from "./turn-hooks.ts";

@@ -1,13 +1,16 @@
-/** Calls that the model did not make itself: of tools and hooks inside a call, and of a check of what the agent claims. */
-import type { Clock } from "#base";
+/** Calls that the model did not make itself: of tools and hooks inside a call, of a person, and of a check of what the agent claims. */
+import { type Clock, defined } from "#base";
 import type { IdMint, SessionId } from "#protocol";
 import { type DispatchParts, dispatchNested, type HiddenTools } from "./dispatch.ts";
 import type { NestedCall } from "./run-tool.ts";
 import { type Claim, checkingCall, type StopCheck, type StopVerdict } from "./stop-check.ts";
 import type { Tool } from "./tool.ts";
+import type { CallResult, ToolCall } from "./tool-chain.ts";
 
 export interface InnerCalls {
   readonly nested: NestedCall;
+  /** A call that the originator of `around` has made in person, and so allowed. */
+  ofPerson(around: ToolCall, name: string, args: ToolCall["args"]): Promise<CallResult>;
   /** The check with calls of its own, which pass the whole tool chain. */
   checking(check: StopCheck): (claim: Claim) => Promise<StopVerdict>;
 }
@@ -24,7 +27,7 @@ export function createInnerCalls(parts: {
 }): InnerCalls {
   const { session, clock, ids, depth, hidden, tools, dispatch } = parts;
   return {
-    async nested(parent, name, args, { timeoutMs, signal: given }) {
+    async nested(parent, name, args, { timeoutMs, signal: given, unasked }) {
       const limit = new AbortController();
       const over = new AbortController();
       if (timeoutMs !== undefined) {
@@ -36,10 +39,19 @@ export function createInnerCalls(parts: {
       const signal = limits.length === 0 ? parent.signal : AbortSignal.any([parent.signal, ...limits]);
       const call = { id: ids.call(), name, args };
       try {
-        return await dispatchNested(dispatch(), { tools: tools(), hidden, signal }, parent, call);
+        return await dispatchNested(
+          dispatch(),
+          { tools: tools(), hidden, signal, ...defined({ unasked }) },
+          parent,
+          call,
+        );
       } finally {
         over.abort();
       }
+    },
+    ofPerson: (around, name, args) => {
+      const own = { tools: tools(), hidden, signal: around.signal, allowedBy: around.originator };
+      return dispatchNested(dispatch(), own, around, { id: ids.call(), name, args });
     },
     checking: (check) => (claim) =>
       check(claim, (tool, args) => {

@@ -143,6 +143,7 @@ export function createRecovery(parts: RecoveryParts): Recovery {
           labels: remains.labels,
           planMode: remains.planMode,
           queued: queued(),
+          lasting: remains.lasting.ids,
         }),
       }),
     ]);

@@ -3,6 +3,7 @@
  * have no outcome. Holds nothing of what is finished, so it stays small however long the log is.
  */
 import type { CallId, Event, EventOf, EventPayload, Label, SessionId, TurnId } from "#protocol";
+import { createLasting, type Lasting } from "./lasting.ts";
 import { differenceOf, type Spent, sumOf, tokensOf } from "./spent.ts";
 
 export interface Remains {
@@ -23,6 +24,8 @@ export interface Remains {
   /** What the session holds. */
   readonly labels: readonly Label[];
   readonly planMode: boolean;
+  /** What still applies, however long ago it was said. */
+  readonly lasting: Lasting;
 }
 
 export function createRemains(): Remains {
@@ -31,7 +34,7 @@ export function createRemains(): Remains {
   const delegations = new Map<SessionId, EventPayload<"DelegationStarted">>();
   let openTurn: { turn: TurnId; steps: number } | undefined;
   const labels = new Set<Label>();
-  let planMode: boolean | undefined;
+  const lasting = createLasting();
   let spent = sumOf();
   let delegated = sumOf();
 
@@ -42,6 +45,7 @@ export function createRemains(): Remains {
 
   return {
     apply(event) {
+      lasting.apply(event);
       addLabels(event);
       switch (event.kind) {
         case "TurnStarted":
@@ -52,22 +56,10 @@ export function createRemains(): Remains {
           spent = event.payload.session_total ?? spent;
           // What is folded from here may be all that is read: the turns before are in its total.
           if (event.payload.tree_total !== undefined) delegated = differenceOf(event.payload.tree_total, spent);
-          planMode ??= event.payload.plan_mode;
           return;
-        case "PlanModeChanged":
-          planMode = event.payload.active;
-          return;
-        case "CostIncremented": {
-          const { usage, cost_usd = 0 } = event.payload;
-          const tokens = tokensOf(usage);
-          spent = {
-            ...spent,
-            cost_usd: spent.cost_usd + cost_usd,
-            tokens: spent.tokens + tokens,
-            steps: spent.steps + 1,
-          };
+        case "CostIncremented":
+          spent = withCost(spent, event.payload);
           break;
-        }
         case "DelegationStarted":
           delegations.set(event.payload.session, event.payload);
           break;
@@ -113,8 +105,9 @@ export function createRemains(): Remains {
       return [...labels].sort();
     },
     get planMode() {
-      return planMode ?? false;
+      return lasting.planMode;
     },
+    lasting,
     get hasOpenCalls() {
       return open.size > 0 || delegations.size > 0;
     },
@@ -126,4 +119,9 @@ export function createRemains(): Remains {
 
 function usedBy({ tree_total, usage, cost_usd = 0, steps, tool_calls }: EventPayload<"DelegationEnded">): Spent {
   return tree_total ?? { cost_usd, tokens: tokensOf(usage), steps, calls: tool_calls };
+}
+
+function withCost(spent: Spent, { usage, cost_usd = 0 }: EventPayload<"CostIncremented">): Spent {
+  const { cost_usd: before, tokens, steps } = spent;
+  return { ...spent, cost_usd: before + cost_usd, tokens: tokens + tokensOf(usage), steps: steps + 1 };
 }

@@ -47,7 +47,9 @@ export async function reopenSession(
   for (const at of event === 0 ? [] : await store.read(id, { after: event - 1, limit: 1 })) {
     remains.apply(at);
     await applyWaiting(at);
+    await applyLasting(at);
   }
+  if (event === 0) await applyBefore(start);
   let eventsRead = 0;
   let isFirstEnd = event === 0 && start > 0;
   for (let after = Math.max(start, event); ; ) {
@@ -78,12 +80,43 @@ export async function reopenSession(
     ...defined({ snapshotProblem: problem }),
   };
 
+  /** What still applied when a turn ended was said further back in the log. */
+  async function applyLasting(ended: Event): Promise<void> {
+    for (const lasting of ended.kind === "TurnEnded" ? (ended.payload.lasting ?? []) : []) {
+      for (const said of await store.read(id, { after: lasting - 1, limit: 1 })) takeLasting(said);
+    }
+  }
+
+  function takeLasting(said: Event): void {
+    remains.lasting.apply(said);
+    conversation.hold(said);
+  }
+
+  /** The history begins behind a summary: what was said before and still applies, from the end of the turn before on. */
+  async function applyBefore(last: number): Promise<void> {
+    let page: readonly Event[] = [];
+    for (let after = last; after > 0 && !page.some(isEnd); ) {
+      const end = after;
+      after = Math.max(0, after - READ_PAGE_EVENTS);
+      page = [...(await store.read(id, { after, limit: end - after })), ...page];
+    }
+    const ended = page.findLastIndex(isEnd);
+    for (const said of page.slice(Math.max(0, ended))) {
+      await applyLasting(said);
+      takeLasting(said);
+    }
+  }
+
   /** Inputs that waited when a turn ended are further back in the log than is read. */
   async function applyWaiting(ended: Event): Promise<void> {
     for (const queued of ended.kind === "TurnEnded" ? (ended.payload.queued ?? []) : []) {
       for (const input of await store.read(id, { after: queued - 1, limit: 1 })) inputs.apply(input);
     }
   }
+}
+
+function isEnd({ kind }: Event): boolean {
+  return kind === "TurnEnded";
 }
 
 interface Loaded {

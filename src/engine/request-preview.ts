@@ -1,6 +1,6 @@
 /** The request that the next turn would begin with: made by the session's own chain, and kept from the provider. */
 import { compose } from "#base";
-import { type ClientId, type Message, ReasonError, type SessionId, type TurnId } from "#protocol";
+import { type ClientId, type InputBlock, type Message, ReasonError, type SessionId, type TurnId } from "#protocol";
 import type { HiddenTools } from "./dispatch.ts";
 import type { ModelOutcome, ModelRequest } from "./provider.ts";
 import type { Redaction } from "./redaction.ts";
@@ -20,6 +20,7 @@ export interface PreviewParts {
   readonly originator: ClientId;
   readonly model: string;
   readonly history: readonly Message[];
+  readonly pinned: readonly InputBlock[];
   readonly chain: readonly RequestMiddleware[];
   readonly redaction: Pick<Redaction, "request">;
   readonly tools: readonly Tool[];
@@ -30,7 +31,7 @@ const NO_USAGE = { input_tokens: 0, output_tokens: 0, cache_read_tokens: 0, cach
 
 /** Rejects with the reason of a middleware that refuses the request. */
 export async function previewRequest(parts: PreviewParts): Promise<RequestPreview> {
-  const { session, turn, originator, model, history, hidden } = parts;
+  const { session, turn, originator, model, history, pinned, hidden } = parts;
   const tools = parts.tools.map((tool) => ({ tool, hidden: hidden(tool.name) }));
   let seen: ModelRequest | undefined;
   const request = compose(parts.chain, async (call): Promise<ModelOutcome> => {
@@ -46,6 +47,7 @@ export async function previewRequest(parts: PreviewParts): Promise<RequestPrevie
     step: 1,
     originator,
     history,
+    pinned,
     tools: tools.filter((one) => one.hidden === undefined).map(({ tool }) => tool),
     onChat: () => undefined,
   });

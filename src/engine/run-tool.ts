@@ -1,20 +1,25 @@
 /** The end of the tool chain: runs the tool on the ports it was handed and turns every failure into a result. */
 import { EffectError, messageOf } from "#base";
-import { reasonText } from "#protocol";
+import { type JobId, reasonText } from "#protocol";
 import { abandonOnAbort } from "./abandon.ts";
-import { type QuestionDetails, type ToolContext, ToolError } from "./tool.ts";
-import { type CallResult, refusal, type ToolCall } from "./tool-chain.ts";
+import { type BackgroundWork, type QuestionDetails, type ToolContext, ToolError } from "./tool.ts";
+import { type CallResult, refusal, type ToolCall, type UnaskedCall } from "./tool-chain.ts";
 
 /** The answer of a person to the question of a tool; undefined when nobody can be asked. */
 export type AskPerson = (
-  call: ToolCall,
+  call: Pick<ToolCall, "id" | "turn" | "signal">,
   question: string,
   options: readonly string[],
   details?: QuestionDetails,
 ) => Promise<string | undefined>;
 
+/** Starts work that outlives its call. */
+export type StartBackground = (call: ToolCall, work: BackgroundWork) => Promise<JobId>;
+
 export interface RunToolParts {
   readonly ask: AskPerson;
+  /** Absent where nothing may go on beside the turns. */
+  readonly background?: StartBackground | undefined;
   readonly nested: NestedCall;
 }
 
@@ -23,10 +28,10 @@ export type NestedCall = (
   parent: ToolCall,
   name: string,
   args: Readonly<Record<string, unknown>>,
-  options: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
+  options: { readonly timeoutMs?: number; readonly signal?: AbortSignal; readonly unasked?: UnaskedCall },
 ) => Promise<CallResult>;
 
-export function createRunTool({ ask, nested }: RunToolParts): (call: ToolCall) => Promise<CallResult> {
+export function createRunTool({ ask, nested, background }: RunToolParts): (call: ToolCall) => Promise<CallResult> {
   return async (call) => {
     const { tool, ports, signal } = call;
     if (ports === undefined) {
@@ -47,6 +52,12 @@ export function createRunTool({ ask, nested }: RunToolParts): (call: ToolCall) =
         if (signal.aborted) throw new EffectError("Cancelled", "the call was cancelled");
         const result = await nested(call, name, args, options);
         return { content: result.content, isError: result.outcome !== "ok" };
+      },
+      async background(work) {
+        if (background === undefined) {
+          throw new ToolError("Commands cannot run in the background here; run it without background.");
+        }
+        return background(call, work);
       },
       progress: call.progress,
       ask: (question, options, details) => ask(call, question, options, details),

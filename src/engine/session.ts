@@ -1,41 +1,38 @@
 /** One live session: its bus, its conversation, at most one running turn. Knows clients only by their id. */
 import { compose, defined } from "#base";
-import {
-  type ClientId,
-  type IdMint,
-  type InputBlock,
-  ReasonError,
-  reasonText,
-  type SessionId,
-  type TurnId,
-} from "#protocol";
-import { abandonOnAbort } from "./abandon.ts";
+import { type ClientId, type IdMint, type InputBlock, ReasonError, type SessionId, type TurnId } from "#protocol";
 import type { EventBus, Subscriber } from "./bus.ts";
+import type { Compactor } from "./compaction.ts";
 import { createConversation } from "./conversation.ts";
 import type { HiddenTools, ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
 import { createInnerCalls } from "./inner-calls.ts";
 import { type CheckToken, createInputQueue, type InputToken } from "./input-queue.ts";
+import type { Lasting } from "./lasting.ts";
+import { reportLog, reportSnapshot } from "./log-problems.ts";
 import { createMentions } from "./mentions.ts";
-import type { ModelOutcome, Provider } from "./provider.ts";
+import { createOwnCommands } from "./own-command.ts";
+import type { Provider } from "./provider.ts";
 import { createQueueDelivery } from "./queue-delivery.ts";
+import { reachProvider } from "./reach-provider.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
 import { createRemains } from "./remains.ts";
 import type { Reopened } from "./reopen.ts";
 import type { RequestMiddleware } from "./request-chain.ts";
 import { previewRequest, type RequestPreview } from "./request-preview.ts";
-import { type AskPerson, createRunTool, type NestedCall } from "./run-tool.ts";
+import { type AskPerson, createRunTool, type NestedCall, type StartBackground } from "./run-tool.ts";
 import type { RunningTurn, SessionCore } from "./session-core.ts";
 import { createSnapshotKeeper, SNAPSHOT_EVERY_EVENTS } from "./snapshot-keeper.ts";
 import { type StartedTurn, startedTurn } from "./started-turn.ts";
+import { createSteer } from "./steer.ts";
 import { createSteering, type Steering } from "./steering.ts";
 import type { StopCheck } from "./stop-check.ts";
 import type { SessionStore } from "./store.ts";
 import type { Tool, ToolSource } from "./tool.ts";
 import type { ToolMiddleware } from "./tool-chain.ts";
 import { runTurn, type TurnInput } from "./turn.ts";
+import { createTurnJoin, type JoinTurn } from "./turn-context.ts";
 import type { CancelCause } from "./turn-ending.ts";
-import { askAboutInput, publishContext } from "./turn-hooks.ts";
 import type { ModelUse } from "./turn-tally.ts";
 
 export interface SessionParts {
@@ -45,10 +42,14 @@ export interface SessionParts {
   readonly requestChain: readonly RequestMiddleware[];
   /** As `requestChain`, without what acts: hooks are not asked about a request that nobody sends. Default: the same. */
   readonly previewChain?: () => readonly RequestMiddleware[];
+  /** Makes the conversation shorter; `chain` is what its own requests pass on their way to the provider. Absent: nothing does. */
+  readonly compaction?: { readonly compactor: Compactor; readonly chain: readonly RequestMiddleware[] };
   /** Outermost first; behind it the tool runs. */
   readonly toolChain: readonly ToolMiddleware[];
   /** Puts the question of a tool to a person. Default: nobody is there. */
   readonly ask?: AskPerson;
+  /** Starts work that outlives its call. Default: nothing does. */
+  readonly background?: StartBackground | undefined;
   readonly toolSources: readonly ToolSource[];
   /** Whether the workspace has a file of this name. Default: it has none. */
   readonly isFile?: (path: string) => Promise<boolean>;
@@ -60,6 +61,8 @@ export interface SessionParts {
   readonly depth?: number;
   /** Asked around turns and when the agent wants to stop. */
   readonly hooks?: HookDispatcher;
+  /** Adds what joins a turn besides its input. */
+  readonly joinTurn?: JoinTurn;
   /** Before anything of a turn is told to anybody. */
   readonly beforeTurn?: () => Promise<void>;
   /** Before a turn asks its hooks, and before each further step: what was written since takes effect. */
@@ -87,10 +90,14 @@ export interface EngineSession {
   /** The running turn, if any. */
   readonly running: RunningTurn | undefined;
   readonly model: string;
+  /** What still applies, however long ago it was said. */
+  readonly lasting: Lasting;
+  /** Something of the conversation was compacted. */
+  readonly isCompacted: boolean;
   /** Inputs that wait for their turn. */
   readonly queued: number;
-  /** Starts a turn and takes the session at once; throws TurnInProgress while another turn has it. */
-  send(originator: ClientId, content: readonly InputBlock[]): StartedTurn;
+  /** Starts a turn, with a person's own `command` one without a model; throws TurnInProgress while another has the session. */
+  send(originator: ClientId, content: readonly InputBlock[], command?: string): StartedTurn;
   /**
    * Keeps an input in the log and starts a turn with it as soon as none runs. Resolves when it is kept; rejects with QueueFull. One
    * whose `token` does not hold by then is refused in the log instead.
@@ -98,6 +105,8 @@ export interface EngineSession {
   queue(by: ClientId, content: readonly InputBlock[], token?: InputToken): Promise<void>;
   /** Tells the running turn something; resolves when that is in the log. Rejects with NoTurnRunning or HookBlocked. */
   steer(by: ClientId, content: readonly InputBlock[]): Promise<void>;
+  /** Compacts the conversation in a turn without input; throws as `send`. */
+  compact(by: ClientId, focus: string | undefined): StartedTurn;
   /** No input that waits begins a turn until the returned function is called. */
   holdQueue(): () => void;
   /** Tries again what waits: something that kept it from its turn is over. */
@@ -126,10 +135,6 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
   const inputs = earlier?.inputs ?? createInputQueue();
   const modelNow = (): string => state.turnModel ?? state.model;
 
-  const reportSnapshot = (problem: string): Promise<void> => {
-    const message = reasonText("SnapshotUnusable", { detail: problem });
-    return bus.publish("Error", { reason: "SnapshotUnusable", message, terminal: false });
-  };
   const keeper =
     log.snapshots &&
     createSnapshotKeeper({
@@ -140,7 +145,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
       eventsSince: earlier?.eventsRead ?? 0,
       everyEvents: parts.snapshotEveryEvents ?? SNAPSHOT_EVERY_EVENTS,
       // A store that takes neither the snapshot nor the news has told onFailure.
-      onProblem: (problem) => void reportSnapshot(problem).catch(() => undefined),
+      onProblem: (problem) => void reportSnapshot(bus, problem).catch(() => undefined),
     });
   bus.subscribe((event) => {
     conversation.apply(event);
@@ -152,14 +157,12 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
   });
   for (const subscriber of parts.subscribers ?? []) bus.subscribe(subscriber);
 
-  const request = compose(parts.requestChain, async (call): Promise<ModelOutcome> => {
-    // Behind every middleware: nobody adds anything to what has passed here.
-    const clean = { ...call, request: redaction.request(call.request) };
-    const startMs = clock.monotonicMs();
-    const outcome = await endsOnAbort(parts.provider.chat(clean), call.signal);
-    call.onChat(clock.monotonicMs() - startMs);
-    return outcome;
-  });
+  const provider = reachProvider({ provider: parts.provider, redaction, clock });
+  const request = compose(parts.requestChain, provider);
+  const compaction = parts.compaction && {
+    compactor: parts.compaction.compactor,
+    aside: compose(parts.compaction.chain, provider),
+  };
   const hidden: HiddenTools = parts.hidden ?? (() => undefined);
   const allTools = (): readonly Tool[] => parts.toolSources.flatMap((source) => source.tools());
   const tools = (): readonly Tool[] => allTools().filter((tool) => hidden(tool.name) === undefined);
@@ -179,10 +182,13 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
   });
   const checkStop = parts.checkStop && inner.checking(parts.checkStop);
   const { nested } = inner;
+  const runOwnCommand = createOwnCommands({ session: id, bus, ids, ofPerson: inner.ofPerson });
   const expandMentions =
     depth === 0 ? createMentions({ session: id, bus, ids, nested, isFile: parts.isFile ?? noFile }) : undefined;
-  const toolHandler = compose(parts.toolChain, createRunTool({ nested, ask: parts.ask ?? nobodyThere }));
-  const queued = (): readonly number[] => inputs.waiting().map((waiting) => waiting.id);
+  const joinTurn = parts.joinTurn && createTurnJoin({ session: id, ids, nested, conversation, join: parts.joinTurn });
+  const { ask = nobodyThere, background } = parts;
+  const toolHandler = compose(parts.toolChain, createRunTool({ nested, ask, background }));
+  const queued = (): readonly number[] => inputs.waiting().map(({ id: waiting }) => waiting);
   const recovery = createRecovery({
     bus,
     remains,
@@ -194,7 +200,11 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
     queued,
   });
 
-  function start(originator: ClientId, content: readonly InputBlock[], queued?: number): StartedTurn {
+  function start(
+    originator: ClientId,
+    content: readonly InputBlock[],
+    kind: Pick<TurnInput, "queued" | "command" | "compact"> = {},
+  ): StartedTurn {
     const turn = ids.turn();
     const abort = new AbortController();
     const steering = createSteering();
@@ -203,8 +213,17 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
     const startedAt = new Date(clock.now()).toISOString();
     state.running = { turn, originator, startedAt, signal, ended, abort, steering };
     bus.setOriginator(originator);
-    const input = { turn, originator, content, signal, ...defined({ queued }) };
+    const input = { turn, originator, content, signal, ...kind };
     return startedTurn(turn, (onStart) => run({ ...input, onStart }, steering).finally(resolve));
+  }
+
+  function refuseWhileBusy(): void {
+    if (state.running !== undefined) {
+      const { originator: other, startedAt } = state.running;
+      throw new ReasonError("TurnInProgress", { originator: other, ts: startedAt });
+    }
+    for (const { name: tool, callId: call_id } of recovery.orphans)
+      throw new ReasonError("OrphanUnresolved", { tool, call_id });
   }
 
   /** Nothing when another turn has begun since. */
@@ -223,7 +242,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
     isFree: () => state.running === undefined && recovery.orphans.length === 0,
     schedule,
     // Whoever wants to know how it ended reads the log.
-    start: ({ id: queued, by, content }) => start(by, content, queued).done,
+    start: ({ id: queued, by, content }) => start(by, content, { queued }).done,
   });
 
   const hookParts = {
@@ -247,6 +266,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
           ids,
           request,
           toolHandler,
+          runOwnCommand,
           toolSettings: parts.toolSettings,
           tools,
           hidden,
@@ -254,9 +274,11 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
           ...defined({
             hooks: parts.hooks,
             expandMentions,
+            joinTurn,
             beforeTurn: parts.beforeTurn,
             beforeStep: parts.beforeStep,
             checkStop,
+            compaction,
             settle: parts.settle,
             beforeEnd: parts.beforeEnd,
             takeUsed: parts.takeUsed,
@@ -271,6 +293,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
           delegated: () => remains.delegated,
           labels: () => remains.labels,
           planMode: () => remains.planMode,
+          lasting: () => remains.lasting.ids,
         },
         input,
       );
@@ -287,64 +310,35 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
     bus,
     recovery,
     nested,
+    lasting: remains.lasting,
     get running() {
       return state.running;
     },
     get model() {
       return state.model;
     },
+    get isCompacted() {
+      return conversation.isCompacted;
+    },
     get queued() {
       return queue.waiting;
     },
-    send(originator, content) {
-      if (state.running !== undefined) {
-        const { originator: other, startedAt } = state.running;
-        throw new ReasonError("TurnInProgress", { originator: other, ts: startedAt });
-      }
-      const [orphan] = recovery.orphans;
-      if (orphan !== undefined) {
-        throw new ReasonError("OrphanUnresolved", { tool: orphan.name, call_id: orphan.callId });
-      }
-      return start(originator, content);
+    send(originator, content, command) {
+      refuseWhileBusy();
+      return start(originator, content, defined({ command }));
+    },
+    compact(by, focus) {
+      refuseWhileBusy();
+      return start(by, [], { compact: defined({ focus }) });
     },
     queue: queue.add,
-    async steer(by, content) {
-      const target = state.running;
-      const refuse = (): ReasonError => new ReasonError("NoTurnRunning", { session: id });
-      if (target?.steering.step === undefined || target.abort.signal.aborted) throw refuse();
-      const { turn, steering, abort } = target;
-      const asked = await askAboutInput(hookParts, { turn, originator: by, content, signal: abort.signal });
-      if (asked.refused !== undefined) {
-        throw ReasonError.withMessage("HookBlocked", asked.refused.message ?? reasonText("HookBlocked"));
-      }
-      // A hook may have taken its time.
-      const { step } = steering;
-      if (step === undefined || abort.signal.aborted) throw refuse();
-      steering.tell();
-      await bus.publish("TurnSteered", { turn, step, content: [...asked.content], by });
-      const named = { turn, step, originator: by, content: asked.content, signal: abort.signal };
-      const missing = await expandMentions?.(named);
-      // The turn was not begun with it, and goes on.
-      if (missing?.reason !== undefined) {
-        const { reason, message = "" } = missing;
-        await bus.publish("Error", { turn, reason, message, terminal: false });
-      }
-      await publishContext(bus, asked.context, turn);
-    },
+    steer: createSteer({ session: id, bus, hooks: hookParts, running: () => state.running, expandMentions }),
     holdQueue: queue.hold,
     cancel(cause) {
       state.running?.abort.abort(cause);
     },
     async begin() {
-      for (const detail of log.repairs ?? []) {
-        const message = reasonText("LogRepaired", { detail });
-        await bus.publish("Error", { reason: "LogRepaired", message, terminal: false });
-      }
-      if (log.headProblem !== undefined) {
-        const message = reasonText("HeadMismatch", { detail: log.headProblem });
-        await bus.publish("Error", { reason: "HeadMismatch", message, terminal: false });
-      }
-      if (earlier?.snapshotProblem !== undefined) await reportSnapshot(earlier.snapshotProblem);
+      await reportLog(bus, log, earlier?.snapshotProblem);
       await recovery.begin();
       queue.deliver();
     },
@@ -357,6 +351,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
         originator: ids.client(),
         model: modelNow(),
         history: conversation.messages(),
+        pinned: conversation.pinned(),
         chain: parts.previewChain?.() ?? parts.requestChain,
         redaction,
         tools: allTools(),
@@ -382,10 +377,4 @@ async function noFile(): Promise<boolean> {
 
 async function nobodyThere(): Promise<undefined> {
   return undefined;
-}
-
-/** A provider that does not listen to its signal is left behind after the grace; what it still says goes nowhere. */
-async function endsOnAbort(answer: Promise<ModelOutcome>, signal: AbortSignal): Promise<ModelOutcome> {
-  const outcome = await abandonOnAbort(answer, signal);
-  return outcome ?? { type: "failed", reason: "Cancelled", message: reasonText("Cancelled"), retryable: false };
 }

@@ -2,13 +2,13 @@
 import { parseSlash, ReasonError, textArguments } from "#protocol";
 import type { SlashRegistry, SlashSource } from "./slash-registry.ts";
 
-/** `targets`: by name, a slash command with a namespace and its first arguments. `registry`: asked when one is run. */
-export function aliasSource(targets: ReadonlyMap<string, string>, registry: () => SlashRegistry): SlashSource {
+/** `targets`: by name, a slash command with a namespace and its first arguments, as they are now. `registry`: asked when one is run. */
+export function aliasSource(targets: () => ReadonlyMap<string, string>, registry: () => SlashRegistry): SlashSource {
   return {
-    owner: "your aliases",
+    owner: "aliases",
     namespaces: [""],
     entries: () =>
-      [...targets].map(([name, target]) => ({
+      [...targets()].map(([name, target]) => ({
         namespace: "",
         name,
         description: `alias of ${target}`,

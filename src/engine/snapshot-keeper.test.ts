@@ -54,8 +54,8 @@ test("a snapshot is made at the end of a turn, and the next one continues it", a
   say("two");
   await settled();
   expect(written).toEqual([
-    { format: 1, event: 2, follows: 0, pieces: [expect.stringContaining("one")] },
-    { format: 1, event: 4, follows: 2, pieces: [expect.not.stringContaining("one")] },
+    { format: 2, event: 2, follows: 0, pieces: [expect.stringContaining("one")] },
+    { format: 2, event: 4, follows: 2, pieces: [expect.not.stringContaining("one")] },
   ]);
 });
 

@@ -15,6 +15,11 @@ import type {
 import type { Attributes, HookPermission } from "./hook.ts";
 import type { Tool } from "./tool.ts";
 
+/**
+ * Nobody is asked about the call: what would need an answer is refused. `by-rule`: what no rule of a person allows is refused as well.
+ */
+export type UnaskedCall = "quiet" | "by-rule";
+
 export interface ToolCall {
   readonly id: CallId;
   readonly session: SessionId;
@@ -28,11 +33,16 @@ export interface ToolCall {
   readonly nesting: number;
   /** The client whose input started the turn. */
   readonly originator: ClientId;
+  /** The person who typed this very call: it needs no question. What denies a call denies it all the same. */
+  readonly allowedBy?: ClientId;
   readonly tool: Tool;
   /** Validated against the tool's schema once past the validation middleware. */
   readonly args: Readonly<Record<string, unknown>>;
   /** They are not those that the call was announced with: a hook has changed them. */
   readonly isRewritten?: boolean;
+  /** A person has changed it to these arguments and allowed that. */
+  readonly approvedChange?: ApprovedChange;
+  readonly unasked?: UnaskedCall;
   /** What hooks said about the permission question. */
   readonly hookSays?: HookPermission;
   /** Aborts on cancel; middleware may narrow it (timeouts). */
@@ -43,9 +53,31 @@ export interface ToolCall {
   readonly ticket?: Ticket;
   /** Absent until the gate has bound them to this call. */
   readonly ports?: EffectPorts;
+  /** What the call has set going in the background; the same object for everyone on its way. Absent where nothing can be. */
+  readonly beside?: Beside;
   progress(text: string): void;
   /** Notes something on the record of this call; the last value of a name counts. */
   annotate(attributes: Attributes): void;
+}
+
+/** A call as a person changed it when they were asked about it. */
+export interface ApprovedChange {
+  readonly args: ToolCall["args"];
+  readonly by: string;
+  /** Why they were asked; a question with another reason is asked again. */
+  readonly why: string;
+  /** Throws when what the call names is not what was there when they were asked. */
+  recheck(call: ToolCall): Promise<void>;
+}
+
+/** Between whoever starts a background command and whoever has to see its end. */
+export interface Beside {
+  /** A command was started and goes on when the call has ended. */
+  isOn: boolean;
+  /** It has ended. */
+  isOver: boolean;
+  /** Awaited when it has ended, before that is on the record. */
+  onEnd: () => Promise<void>;
 }
 
 /** The right to have effects: for one call, with these arguments, under this policy, for a while. */
@@ -65,8 +97,8 @@ export interface Ticket {
 }
 
 export interface EffectNote {
-  readonly port: "process" | "write" | "move" | "remove" | "connect" | "server" | "model";
-  /** A path, a program, a host, a tool of a server, the server that the model answers. */
+  readonly port: "process" | "write" | "move" | "remove" | "connect" | "server" | "model" | "memory";
+  /** A path, a program, a host, a tool of a server, the server that the model answers, a memory. */
   readonly target: string;
 }
 
@@ -100,6 +132,8 @@ export interface CallResult {
   /** Something was taken out of the content. */
   readonly redacted?: boolean;
   readonly labels?: readonly Label[];
+  /** It did not run: a person changed it, and it has to pass validation, hooks and permission with the new arguments. */
+  readonly changed?: ApprovedChange;
   /** What the decision about the call rested on, for the record. */
   readonly judgedOn?: JudgedOn;
   /** No further step follows, and the turn ends with this: what has to be kept with the call could not be stored, or it closes a loop. */

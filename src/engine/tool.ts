@@ -1,6 +1,16 @@
 /** Tools as the engine sees them: a schema, a class and a function that gets its effects handed in. */
-import type { EffectPorts } from "#base";
-import type { CallId, ClientId, EventPayload, Reason, SessionId, ToolClass, ToolOutputBlock, TurnId } from "#protocol";
+import type { EffectPorts, ProcessExit } from "#base";
+import type {
+  CallId,
+  ClientId,
+  EventPayload,
+  JobId,
+  Reason,
+  SessionId,
+  ToolClass,
+  ToolOutputBlock,
+  TurnId,
+} from "#protocol";
 import type { Attributes } from "./hook.ts";
 
 export interface ToolContext {
@@ -29,14 +39,32 @@ export interface ToolContext {
     args: Readonly<Record<string, unknown>>,
     options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
   ): Promise<ToolOutput>;
+  /**
+   * Goes on with work when this call has ended: resolves with its id as soon as it runs. It is on the record before it begins, and its
+   * end as well. Rejects with a ToolError where nothing can go on beside the turns.
+   */
+  background(work: BackgroundWork): Promise<JobId>;
   /** Partial output for people; never reaches the model. */
   progress(text: string): void;
   /** Asks the person; resolves to undefined when nobody can answer. */
   ask(question: string, options: readonly string[], details?: QuestionDetails): Promise<string | undefined>;
 }
 
+/** A command that outlives its call. */
+export interface BackgroundWork {
+  readonly command: string;
+  readonly timeoutMs: number;
+  /** Rejects when it could not run. `started` is called once it does. */
+  run(io: {
+    readonly signal: AbortSignal;
+    readonly started: () => void;
+    readonly output: (stream: "stdout" | "stderr", chunk: Buffer) => void;
+  }): Promise<ProcessExit>;
+}
+
 /** What a question may have besides its text. */
-export interface QuestionDetails extends Readonly<Pick<EventPayload<"QuestionAsked">, "server" | "form" | "url">> {
+export interface QuestionDetails
+  extends Readonly<Pick<EventPayload<"QuestionAsked">, "server" | "file" | "form" | "url" | "plan">> {
   /** Withdraws the question before the call has ended. */
   readonly signal?: AbortSignal;
 }

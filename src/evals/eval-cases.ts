@@ -115,6 +115,8 @@ export async function createEvalCases(ports: ProgramPorts, flags: EvalFlags): Pr
             scenarioFile: (name) => (playsOwn && own !== undefined ? own : scenarioFile(ports, name)),
             store: { kind: "memory" },
             autoApprove: false,
+            // Results would differ by machine.
+            ownMemories: false,
             plugins: [plugin, watch.plugin],
             context: setup.context,
             args: ["harness", "eval"],

@@ -8,11 +8,13 @@ import { defined } from "#base";
 import { ToolError } from "#engine";
 import type { Label } from "#protocol";
 import { factsOf, type ToolKind } from "#tools";
+import type { SandboxHold } from "./confinement.ts";
 import { type DiskView, NotOnRecord, recordedPath, rememberedDisk } from "./disk-view.ts";
 import { asRuleCall, createJudge, type JudgedCall } from "./judge.ts";
 import { isBuiltin, isCommand, isFileTool, kindOf, namedPaths } from "./known-tools.ts";
 import { labelsByNature, labelsByRules } from "./labelled-content.ts";
 import { ALL_LABELS } from "./labels.ts";
+import { ownCommand } from "./own-command.ts";
 import type { Policy } from "./policy.ts";
 import {
   type Decided,
@@ -93,7 +95,7 @@ export function createBacktest(policy: Policy): Backtest {
           planMode: () => at().call.planMode,
           labels: { held: () => at().held, origin: () => "earlier in this session" },
           isOffline: () => policy.isOffline,
-          hold: async () => at().call.judgedOn?.sandbox ?? "sandbox",
+          hold: async () => sandboxOf(at().call),
           // On the record, as what was found on the disk.
           namedByGit: async () => [],
         });
@@ -116,7 +118,8 @@ export function createBacktest(policy: Policy): Backtest {
         current = { call, held };
         try {
           const verdict = await judgeIn(call.root).judge(as, rememberedDisk(call.root, call.judgedOn));
-          return decidedOf(withRepeats(verdict, hasRepeated(call) ? REPEATED : undefined));
+          const looped = withRepeats(verdict, hasRepeated(call) ? REPEATED : undefined);
+          return decidedOf(ownCommand(ownFacts(call), looped, { hold: sandboxOf(call), planMode: call.planMode }));
         } catch (error) {
           if (error instanceof NotOnRecord) return unknown(error.message);
           // Nobody had checked them: the tool was hidden.
@@ -132,8 +135,10 @@ export function createBacktest(policy: Policy): Backtest {
           if (!visible.allowed) {
             return { effect: "deny", by: "tools_policy", source: visible.source, why: visible.why };
           }
-          // Hooks are scripts, which may look at anything: what they answered is a fact of the record.
-          if (call.live.by.startsWith("hook ")) return call.live;
+          // Hooks are scripts, which may look at anything: what they answered is a fact of the record. One that only had a say in the
+          // permission question is asked as it answered then.
+          // What a skill limited is what its text asked for, not the policy.
+          if (/^(?:hook|skill) /.test(call.live.by) && call.live.effect === "deny") return call.live;
           // The end of a loop says nothing about the policy.
           if (call.live.by === "repeated calls" && call.live.effect === "deny") return call.live;
           const wasHidden = call.live.by === "tools_policy";
@@ -174,6 +179,14 @@ function decidedOf({ judged: { effect, by, source, why } }: Verdict): Decided {
   return { effect, by, ...defined({ source }), why };
 }
 
+function sandboxOf({ judgedOn }: RecordedCall): SandboxHold {
+  return judgedOn?.sandbox ?? "sandbox";
+}
+
+function ownFacts({ judgedOn: { own_command: allowedBy, args } = {} }: RecordedCall) {
+  return { ...defined({ allowedBy }), isRewritten: args !== undefined };
+}
+
 /** Logs from before facts were kept say it where it decided. */
 function hasRepeated({ judgedOn, live }: RecordedCall): boolean {
   return judgedOn?.repeated === true || live?.by === "repeated calls";
@@ -181,14 +194,15 @@ function hasRepeated({ judgedOn, live }: RecordedCall): boolean {
 
 /** Of a tool that is not built in the record says what it is. */
 function asJudged(call: RecordedCall): JudgedCall | undefined {
-  const { name, label, args = {}, judgedOn } = call;
+  const { name, label, args = {}, judgedOn, hookSays } = call;
   const known = factsOf(name);
-  if (known !== undefined) return { tool: known, args };
+  if (known !== undefined) return { tool: known, args, ...defined({ hookSays }) };
   if (call.class === undefined) return undefined;
   const { subject } = judgedOn ?? {};
   return {
     tool: { name, label, class: call.class, ...(subject === undefined ? {} : { subject: () => subject }) },
     args,
+    ...defined({ hookSays }),
   };
 }
 
@@ -212,7 +226,8 @@ function factsAbout(call: RecordedCall): CallFacts | undefined {
   const { root, planMode, judgedOn } = call;
   const { paths, looks, subject } = judgedOn ?? {};
   const { name, label, class: toolClass } = as.tool;
-  const about = [name, label, toolClass, subject, as.args, root, planMode, hasRepeated(call), paths, looks];
+  const said = [hasRepeated(call), as.hookSays, judgedOn?.own_command, judgedOn?.sandbox];
+  const about = [name, label, toolClass, subject, as.args, root, planMode, paths, looks, ...said];
   const made = { as, isRedacted: isRedacted(consulted(as)), key: JSON.stringify(about) };
   keptFacts.set(call, made);
   return made;
@@ -226,7 +241,7 @@ function consulted({ tool, args }: JudgedCall): unknown {
 
 /** Whether what stands where the marker is now could have made a difference. */
 function dependsOnText(policy: Policy, call: RecordedCall, { tool }: JudgedCall): boolean {
-  if (call.planMode && tool.class !== "read_only") return false;
+  if (call.planMode && tool.class !== "read_only" && !isCommand(tool.name)) return false;
   const relevant = policy.rules.filter((rule) => namesTool(rule, { tool: tool.name, label: tool.label }));
   const denies = relevant.find(({ effect }) => effect === "deny");
   if (denies !== undefined && denies.pattern === undefined && denies.labels === undefined) return false;

@@ -3,7 +3,15 @@
  * changed, when the ticket has expired, and when what a person approved is not what is there; a read-only tool gets no port
  * that changes anything. Without this step a tool cannot have an effect.
  */
-import { type Clock, type Confinement, EffectError, type EffectPorts, type ProcessSpec, SAMPLE_TOOL } from "#base";
+import {
+  type Clock,
+  type Confinement,
+  EffectError,
+  type EffectPorts,
+  type Memory,
+  type ProcessSpec,
+  SAMPLE_TOOL,
+} from "#base";
 import {
   type EffectNote,
   type ModelQuestions,
@@ -13,6 +21,7 @@ import {
   type ToolMiddleware,
 } from "#engine";
 import type { InnerEffect, InnerJudgement } from "./inner-effects.ts";
+import { gatedMemory } from "./memory-gate.ts";
 import { hostOf, type NetworkJudgement, recorded } from "./network-record.ts";
 import { gatedServers } from "./server-gate.ts";
 
@@ -27,6 +36,8 @@ export interface GateOptions {
   readonly onNetwork: (call: ToolCall, judged: NetworkJudgement) => void;
   /** Asks the model of the session on behalf of a call. */
   readonly askModel?: ModelQuestions["ask"];
+  /** Told of the memories that a call has read. */
+  readonly onRecall: (call: ToolCall, memories: readonly Memory[]) => void;
   /** Whether the call itself is the effect and was judged as that. */
   readonly isJudgedWhole: (call: ToolCall) => boolean;
 }
@@ -40,11 +51,11 @@ export function createGate(options: GateOptions): ToolMiddleware {
 }
 
 function bind(
-  { ports, clock, policyVersion, onNetwork, askModel, ...permission }: GateOptions,
+  { ports, clock, policyVersion, onNetwork, onRecall, askModel, ...permission }: GateOptions,
   call: ToolCall,
   ticket: Ticket,
 ): EffectPorts {
-  const { files, processes, web, servers } = ports;
+  const { files, processes, web, servers, memory } = ports;
   const isWhole = permission.isJudgedWhole(call);
   let rechecked: Promise<void> | undefined;
   function check(): void {
@@ -107,6 +118,12 @@ function bind(
     rechecked ??= call.judged?.recheck?.();
     await rechecked;
     note({ port: "server", target });
+  }
+  async function admitChange(target: string): Promise<void> {
+    checkChange("change memories");
+    rechecked ??= call.judged?.recheck?.();
+    await rechecked;
+    note({ port: "memory", target });
   }
   const onHost = (judged: NetworkJudgement): void => onNetwork(call, judged);
   return {
@@ -185,6 +202,7 @@ function bind(
       },
     },
     servers: gatedServers(servers, call, admitToServer),
+    memory: gatedMemory(memory, call, { check, admitChange, onRecall }),
     ...(askModel !== undefined && {
       model: {
         async ask(question, signal) {

@@ -1,10 +1,12 @@
 /** Tool middleware that decides, bounds and guards; the gate that hands out effects. */
 export { createBacktest, isSame, type Redecided } from "./backtest.ts";
 export { type Budgets, createBudgets } from "./budgets.ts";
+export { createChangedCalls } from "./changed-calls.ts";
 export { createCompletionHooks } from "./completion-hooks.ts";
 export type { SandboxHold } from "./confinement.ts";
 export { createCustomEvents } from "./custom-events.ts";
 export { deniedPrograms } from "./denied-programs.ts";
+export { withEditRules } from "./edit-mode.ts";
 export { createGate } from "./gate.ts";
 export { createHookDispatcher } from "./hook-dispatch.ts";
 export { namedPaths } from "./known-tools.ts";
@@ -22,6 +24,7 @@ export { checkRules } from "./rule-examples.ts";
 export { matchPath } from "./rule-patterns.ts";
 export { namesTool, parseRule, type Rule } from "./rules.ts";
 export { isSecretFile } from "./sensitive-paths.ts";
+export { createSkillLimits, type SkillLimit, type SkillLimits } from "./skill-limits.ts";
 export { createTimeLimit } from "./time-limit.ts";
 export { createPostHooks, createPreHooks } from "./tool-hooks.ts";
 export { createToolRates } from "./tool-rate.ts";

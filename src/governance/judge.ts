@@ -64,10 +64,12 @@ interface Evaluation extends RuleVerdict {
 export function createJudge(options: JudgeOptions): Judge {
   function refusedBy(call: JudgedCall): Extract<Verdict, { effect: "deny" }> | undefined {
     const { tool } = call;
-    if (options.planMode() && tool.class !== "read_only" && tool.relays !== true) {
-      const why = reasonText("PlanModeActive", { tool: tool.label });
-      return deny({ by: "plan mode", why }, refusal("denied", "PlanModeActive", why));
-    }
+    if (options.planMode() && tool.class !== "read_only" && tool.relays !== true) return deniedByPlanMode(tool);
+    return deniedAnyway(call);
+  }
+
+  function deniedAnyway(call: JudgedCall): Extract<Verdict, { effect: "deny" }> | undefined {
+    const { tool } = call;
     const blocked = isCommand(tool.name) ? blockedProgram(asRuleCall(call).subject) : undefined;
     return blocked?.effect === "deny" ? deniedByBuiltin(call, blocked.why) : undefined;
   }
@@ -103,7 +105,8 @@ export function createJudge(options: JudgeOptions): Judge {
 
   async function judge(call: JudgedCall, disk: DiskView, all: readonly Rule[]): Promise<Verdict> {
     const { tool } = call;
-    const refused = refusedBy(call);
+    // Of a command it is known at the end whether it only reads.
+    const refused = isCommand(tool.name) ? deniedAnyway(call) : refusedBy(call);
     if (refused !== undefined) return refused;
     const tooLong = pathArguments(tool.name).find(({ name }) => isTooLong(call.args[name]));
     if (tooLong !== undefined) {
@@ -130,6 +133,9 @@ export function createJudge(options: JudgeOptions): Judge {
       const steering =
         tool.class === "mutating" ? await steeringChange(tool.name, call.args, disk, options.namedByGit) : undefined;
       return steering === undefined ? verdict : needsPerson(verdict, steeringQuestion(steering));
+    }
+    if (kindOf(tool.name) === "memory" && options.labels.held().includes("untrusted")) {
+      return needsPerson(written, memoryQuestion(options.labels.origin("untrusted")));
     }
     if (isCommand(tool.name)) {
       const about = await fileRules(call, disk, all);
@@ -232,9 +238,15 @@ export function createJudge(options: JudgeOptions): Judge {
     refusedBy,
     async judge(call, disk) {
       // One judgement is made by one set of rules, also when an answer adds one meanwhile.
-      const all = options.rules();
+      const rules = options.rules();
+      const isPlanned = isCommand(call.tool.name) && options.planMode();
+      // What only reads does so as a reader, also where a rule would let it do more.
+      const all = isPlanned ? rules.filter(({ effect }) => effect !== "allow") : rules;
       const verdict = guarded(call, await saidByHooks(call, await judge(call, disk, all), disk, all), all);
-      return isCommand(call.tool.name) ? confined(call, verdict, await options.hold()) : verdict;
+      if (!isCommand(call.tool.name)) return verdict;
+      const held = confined(call, verdict, await options.hold());
+      if (!isPlanned || held.effect === "deny" || held.judged.confinement === "reader") return held;
+      return deniedByPlanMode(call.tool);
     },
   };
 
@@ -295,7 +307,13 @@ function namesLabels(rules: readonly Rule[]): boolean {
 export const LABEL_STAGE = "labels";
 export const LABEL_GUARD = "labels of the session";
 const STEERING = "steering files";
+const UNTRUSTED_MEMORY = "untrusted memory";
 export const SECRET = "secret files";
+
+function deniedByPlanMode(tool: JudgedCall["tool"]): Extract<Verdict, { effect: "deny" }> {
+  const why = reasonText("PlanModeActive", { tool: tool.label });
+  return deny({ by: "plan mode", why }, refusal("denied", "PlanModeActive", why));
+}
 
 function deny(
   { by, why, source }: { readonly by: string; readonly why: string; readonly source?: string },
@@ -348,6 +366,15 @@ function steeringQuestion({ paths, why }: SteeringChange): PersonOnly & Pick<Jud
     why: `${why}, and every change to a steering file needs a person's approval (${STEERING_RULE})`,
     remedy: "Rules and automatic approval cannot allow it: run where a person can answer, or change the file yourself.",
     steering: paths,
+  };
+}
+
+function memoryQuestion(origin: string): PersonOnly & Pick<Judgement, "by" | "why"> {
+  return {
+    by: UNTRUSTED_MEMORY,
+    why: `this session contains untrusted content (${origin}), and what a memory says from then on needs a person's approval`,
+    remedy:
+      "Rules and automatic approval cannot allow it: run where a person can answer, or write the memory yourself with: harness memory add.",
   };
 }
 

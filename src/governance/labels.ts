@@ -50,6 +50,10 @@ export function createSessionLabels(earlier: readonly Label[] = []): SessionLabe
     forget: (call) => void calls.delete(call),
     onEvent(event) {
       if (event.kind === "ToolResult") for (const label of event.payload.labels ?? []) add(label, event.payload.name);
+      if (event.kind === "ContextAdded") {
+        const { origin, what } = event.payload;
+        for (const label of event.payload.labels ?? []) add(label, `${origin} ${what}`);
+      }
       if (event.kind === "NetworkConnection" && event.payload.state === "opened") add("untrusted", event.payload.host);
     },
   };

@@ -197,6 +197,7 @@ describe("the gate", () => {
       policyVersion: () => "v1",
       judgeEffect: () => new Promise((resolve) => (judged = () => resolve({}))),
       onNetwork: () => undefined,
+      onRecall: () => undefined,
       isJudgedWhole: () => false,
     });
     const ledger = ledgerOn(async (kind) => (kind === "ToolOutcome" ? judged?.() : undefined));
@@ -225,6 +226,7 @@ describe("the gate", () => {
         policyVersion: () => "v1",
         judgeEffect: async () => ({ confinement: "workspace" }),
         onNetwork: () => undefined,
+        onRecall: () => undefined,
         isJudgedWhole: () => isWhole,
       });
       await compose<ToolCall, CallResult>([ledgerOn(async () => undefined), gate], async ({ ports: bound }) => {
@@ -267,6 +269,7 @@ describe("the gate", () => {
       policyVersion: () => "v1",
       judgeEffect: async () => ({}),
       onNetwork: () => undefined,
+      onRecall: () => undefined,
       isJudgedWhole: () => true,
     });
     for (const name of ["mcp.notes.add", "notes.add"]) {
@@ -328,6 +331,7 @@ describe("the gate", () => {
       policyVersion: () => "v1",
       judgeEffect: async () => ({}),
       onNetwork: () => undefined,
+      onRecall: () => undefined,
       isJudgedWhole: () => true,
       askModel: async (call) => {
         asked.push(call.tool.name);

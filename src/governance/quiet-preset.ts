@@ -41,16 +41,25 @@ export function quietDecision(call: QuietCall, root: string): QuietDecision {
       return quietFiles(call, root);
     case "question":
       return { quiet: true, why: "it only asks you a question" };
+    case "reread":
+      return { quiet: true, why: "it only shows what this session has seen" };
     case "skill":
       return { quiet: true, why: "it only shows a skill that you allowed" };
+    case "recall":
+      return { quiet: true, why: "it only reads memories" };
     case "command":
       return quietExec(call, root);
     case "delegation":
       return quietDelegation(call);
     case "task":
       return { quiet: true, why: "it only reports on delegates or ends them" };
+    case "todo":
+      return { quiet: true, why: "it only changes the agent's list of todos" };
+    case "job":
+      return { quiet: true, why: "it only reports on background commands or ends them" };
     case "change":
     case "fetch":
+    case "memory":
     case "other":
       return loud(`${call.tool} is not in the quiet preset`);
   }
@@ -204,7 +213,7 @@ function fileProblem(tool: string, path: string, root: string): string | undefin
 const EVERYTHING = /(?:^|\/)\*{1,2}$/;
 
 /** Arguments of `exec` that change nothing about what runs. */
-const EXEC_NEUTRAL = /^(?:command|description|timeout|timeout_ms|timeoutMs|ask|outside)$/;
+const EXEC_NEUTRAL = /^(?:command|description|timeout|timeout_ms|timeoutMs|ask|outside|background)$/;
 const EXEC_FOLDER = /^(?:cwd|workdir)$/;
 
 function quietExec(call: QuietCall, root: string): QuietDecision {

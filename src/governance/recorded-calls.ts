@@ -3,6 +3,7 @@
  * nothing, and says of each call what is missing to decide it again.
  */
 import { canonicalHash, defined, hasMarker, isRecord } from "#base";
+import type { HookPermission } from "#engine";
 import {
   type CallId,
   type CallOutcome,
@@ -14,6 +15,7 @@ import {
   type SessionId,
   type ToolClass,
 } from "#protocol";
+import { withEditRules } from "./edit-mode.ts";
 import { MAX_SESSION_RULES } from "./permission.ts";
 import { parseRule, type Rule } from "./rules.ts";
 
@@ -49,6 +51,8 @@ export interface RecordedCall {
   readonly resultsBefore: number;
   /** What was decided at the time; absent when it ended before anything decided. */
   readonly live?: Decided;
+  /** What hooks said about the permission question. */
+  readonly hookSays?: HookPermission;
   /** The `tool.pre` hooks that were asked. */
   readonly hooks: readonly { readonly hook: string; readonly action: string }[];
   readonly answer?: { readonly decision: string; readonly by: string };
@@ -76,6 +80,7 @@ export interface RecordedSession {
 
 type Draft = { -readonly [Key in keyof RecordedCall]: RecordedCall[Key] } & {
   given: unknown;
+  acceptsEdits: boolean;
   argsHash?: string;
   rulesAtStart: number;
   changes: readonly RuleChange[];
@@ -88,6 +93,7 @@ export class RecordedCalls {
   private readonly session: SessionId;
   private root: string;
   private planMode = false;
+  private acceptsEdits = false;
   /** Of the rules of the session since it was opened last; each opening begins without any. */
   private changes: RuleChange[] = [];
   private readonly drafts = new Map<CallId, Draft>();
@@ -107,6 +113,9 @@ export class RecordedCalls {
         break;
       case "PlanModeChanged":
         this.planMode = event.payload.active;
+        break;
+      case "ModeChanged":
+        if (event.payload.mode !== "plan") this.acceptsEdits = event.payload.mode === "accept-edits";
         break;
       case "ToolCallStarted":
         this.start(event.payload, event.ts);
@@ -166,6 +175,7 @@ export class RecordedCalls {
       startedAt: ts,
       root: this.root,
       planMode: this.planMode,
+      acceptsEdits: this.acceptsEdits,
       sessionRules: [],
       resultsBefore: this.results.length,
       hooks: [],
@@ -181,6 +191,13 @@ export class RecordedCalls {
     if (call_id === undefined || event !== "tool.pre") return;
     this.change(call_id, (draft) => {
       draft.hooks = decisions.map(({ hook, action }) => ({ hook, action }));
+      const says = decisions.filter(({ permission }) => permission !== undefined);
+      // As the dispatcher has it: the first that asks counts, else the last.
+      const said = says.find(({ permission }) => permission === "ask") ?? says.at(-1);
+      if (said?.permission !== undefined) {
+        const { hook, source, permission: effect, reason = "as recorded" } = said;
+        draft.hookSays = { hook, source, effect, reason };
+      }
       const last = decisions.at(-1);
       if (!blocked || last === undefined) return;
       const { hook, source, reason = "it blocks" } = last;
@@ -226,7 +243,7 @@ function complete(draft: Draft): void {
   if (isRecord(args)) draft.args = args;
   const count = judgedOn === undefined ? draft.rulesAtStart : (judgedOn.rules_changed ?? 0);
   const { rules, isWhole } = rulesAfter(draft.changes, count);
-  draft.sessionRules = rules;
+  draft.sessionRules = draft.acceptsEdits ? withEditRules(rules) : rules;
   if (judgedOn !== undefined) draft.planMode = judgedOn.plan_mode === true;
   if (!isRecord(args)) draft.problem = "its arguments are not an object";
   else if (args.expired === EXPIRED_CONTENT) draft.problem = "its arguments have expired and were deleted";

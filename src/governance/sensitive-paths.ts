@@ -84,6 +84,8 @@ const NAMES_IN_REACH: readonly string[] = [
 export function isSensitivePath(relativePath: string): Sensitivity {
   const segments = foldedSegments(relativePath);
   for (const [index, segment] of segments.entries()) {
+    // A file of a skill is text that somebody allowed with it; what is sensitive below by its own name stays so.
+    if (segment === ".harness" && segments[index + 1] === "skills" && index + 3 < segments.length) continue;
     const folder = SECRET_FOLDERS.get(segment);
     if (folder !== undefined && (segment !== "gcloud" || segments[index - 1] === ".config")) {
       return secret(folder, segment !== ".harness");

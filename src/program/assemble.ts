@@ -19,6 +19,7 @@ import { logFiles, openStore, ownFolders } from "#stores";
 import { createBuiltinTools } from "#tools";
 import { createScratchFolders, createSystemRandom } from "#world";
 import { builtInRuns } from "./built-in-runs.ts";
+import { memoryStores } from "./memory.ts";
 import { modelChooser, sharedChoices } from "./models.ts";
 import type { Harness, HarnessOptions, Health } from "./options.ts";
 import { registerPlugins } from "./plugins.ts";
@@ -36,7 +37,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   const { settings, env, credentials } = options;
   const redaction = loadedRedaction(options.redaction ?? (() => loadRedaction(options)));
   let redactionHealth: Health["redaction"] = { state: "loading" };
-  let loadedParts: Pick<Redaction, "cache" | "totals"> = {};
+  let loadedParts: Pick<Redaction, "totals"> = {};
   // Whoever opens a session is told of a failure.
   redaction.then(
     (loaded) => {
@@ -82,7 +83,10 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     },
     aliases: options.userWords?.aliases ?? new Map(),
   };
-  const anyAlias = aliasSource(slash.aliases, () => anySession);
+  const anyAlias = aliasSource(
+    () => slash.aliases,
+    () => anySession,
+  );
   const profiles: SessionDependencies["profiles"] = options.profiles && {
     ...options.profiles,
     switchTo: (profile, args, caller) => switchProfile(harness, dependencies, { profile, args, caller }),
@@ -104,12 +108,14 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     rulesVersion,
     partsFor,
     profiles,
+    memoryOf: memoryStores(options, redaction),
     undo: tape.isOn ? undefined : prepareUndo(options, [...logFiles(options.store), ...ownPaths]),
     openWorktree: createWorktrees({ env, clock: options.clock, onFailure: (text) => serverLog("warn", text) }),
     workspace: tape.asRecorded(options.workspace),
     scratch: options.scratch === undefined ? undefined : createScratchFolders(options.scratch),
     namedModel: options.model,
     autoApprove: options.autoApprove,
+    isService: options.waitsForHumans === true,
     context: options.context ?? {},
     howToAddRule: options.howToAddRule,
     keepRule: options.keepRule && tape.keepRule(options.keepRule),
@@ -175,7 +181,6 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
       writes: watched.health(),
       redaction: {
         ...redactionHealth,
-        ...(loadedParts.cache && { cache: loadedParts.cache() }),
         ...(loadedParts.totals && { totals: loadedParts.totals() }),
       },
     }),

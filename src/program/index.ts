@@ -68,10 +68,13 @@ export {
   changeConfiguredServers,
   checkServerChange,
   configuredServers,
+  knownServers,
   openConfiguredServers,
   ownPin,
+  programProblem,
   type ServerFlags,
 } from "./mcp-servers.ts";
+export { openMemories } from "./memory.ts";
 export {
   closeProgram,
   loadSettings,
@@ -100,6 +103,7 @@ export {
   type ConditionCheck,
   type ConditionResult,
   conditionCheck,
+  expressionTexts,
   locateProject,
   lookAtProject,
   mayHaveProject,

@@ -60,7 +60,9 @@ export function createLogRedaction(payload: Redaction["payload"], text: (text: s
 
 /** Names the text that an event is a piece of; undefined for what is no piece. */
 function blockOf<Kind extends EventKind>(kind: Kind, given: EventPayload<Kind>): string | undefined {
-  if (kind === "ToolCallProgress") return `${kind} ${(given as EventPayload<"ToolCallProgress">).call_id}`;
+  if (kind === "ToolCallProgress" || kind === "JobOutput") {
+    return `${kind} ${(given as EventPayload<"ToolCallProgress">).call_id}`; // both have one
+  }
   if ((kind !== "TextDelta" && kind !== "ThinkingDelta") || "data" in given) return undefined;
   const { turn, step, block } = given as EventPayload<"TextDelta">;
   return `${kind} ${turn} ${step} ${block}`;

@@ -3,7 +3,6 @@ import type { Settings } from "#artifacts";
 import type { Clock, EffectPorts } from "#base";
 import type { Control } from "#control";
 import type {
-  CacheCounters,
   CallTrace,
   CheckToken,
   CredentialPort,
@@ -73,6 +72,8 @@ export interface HarnessOptions {
   readonly checkToken?: CheckToken;
   /** Slash commands that the user has written. Default: none. */
   readonly userWords?: Pick<UserWords, "commands" | "aliases">;
+  /** False: memories of the user and of the workspace are not read. Default: true. */
+  readonly ownMemories?: boolean;
   /** Redacts whole sessions that leave the program as text. Absent: there is no `/sessions:export`. */
   readonly outward?: () => Promise<OutwardRedactor>;
   /** The profiles that sessions can have. Default: the one in the settings, for all of them. */
@@ -149,8 +150,6 @@ export interface Health {
   readonly writes: WriteHealth;
   readonly redaction: {
     readonly state: "loading" | "loaded" | "failed";
-    /** What it remembers of texts that have passed; absent where it remembers none. */
-    readonly cache?: CacheCounters;
     /** What it has replaced so far; absent where nobody counts. */
     readonly totals?: RedactionSummary;
   };

@@ -242,8 +242,28 @@ function withDomains(loaded: LoadedProject, domains: readonly string[]): LoadedP
   return { ...loaded, project: allowDomains(loaded.project, domains) };
 }
 
-/** Tells whether a `condition:` holds for these values. Each is compiled once; one that cannot be told does not hold. */
-export async function conditionCheck({ clock }: ProjectPorts, values: ContextValues = {}): Promise<ConditionCheck> {
+/** Tells whether a `condition:` holds for these values; one that cannot be told does not hold. */
+export async function conditionCheck(ports: ProjectPorts, values?: ContextValues): Promise<ConditionCheck> {
+  const { condition, set } = await expressions(ports, values);
+  return (source) => {
+    try {
+      return { holds: condition(source)(set) };
+    } catch (error) {
+      return { holds: false, failed: messageOf(error) };
+    }
+  };
+}
+
+/** The text of an expression for these values. Throws. */
+export async function expressionTexts(
+  ports: ProjectPorts,
+  values?: ContextValues,
+): Promise<(source: ScriptSource) => string> {
+  const { text, set } = await expressions(ports, values);
+  return (source) => text(source)(set);
+}
+
+async function expressions({ clock }: ProjectPorts, values: ContextValues = {}) {
   const { createRunStates, createScripts } = await import("#script");
   const nothing = (): undefined => undefined;
   // As in a session: null takes a value away.
@@ -259,13 +279,7 @@ export async function conditionCheck({ clock }: ProjectPorts, values: ContextVal
     emit: nothing,
     maxCallDepth: 0,
   });
-  return (condition) => {
-    try {
-      return { holds: scripts.condition(condition)(set) };
-    } catch (error) {
-      return { holds: false, failed: messageOf(error) };
-    }
-  };
+  return { ...scripts, set };
 }
 
 /** The project, or a ackRefusal that names every problem. */

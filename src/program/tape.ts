@@ -18,6 +18,7 @@ import {
   type Tape,
   type TapedClient,
   tapedFacts,
+  tapedMemory,
   tapedPorts,
   tapedProvider,
   writeCassette,
@@ -148,6 +149,7 @@ function programTape(tape: Tape, place: Place, cassetteFile: string): ProgramTap
       provider: (provider) => tapedProvider(tape, session, provider),
       programs: (facts) => tapedFacts(tape, session, facts),
       sandbox: (sandbox) => tapedSandbox(tape, session, sandbox),
+      memory: (store) => tapedMemory(tape, session, store),
       servers: {
         listed: (live) =>
           tape.exchange<never, ServerLists>({ of: "server", session, request: "tools", hear: () => undefined, live }),

@@ -5,10 +5,12 @@ import { resolve } from "node:path";
 import { type AwaitingFile, fileKinds, type TrustPort } from "#artifacts";
 import { defined, messageOf, paint, visibleLine } from "#base";
 import { ReasonError, reasonText } from "#protocol";
+import type { AskForAck } from "#session";
 import { createLockFileTrust, LockFileError, MAX_LOCK_BYTES, type ProjectTrust, parseLock } from "#trust";
-import type { HarnessOptions } from "./options.ts";
+import { handedAnswers } from "./handed-answers.ts";
+import { askInline } from "./inline-acks.ts";
 import type { ProjectPorts } from "./ports.ts";
-import type { ServerAnswers } from "./project-servers.ts";
+import type { GivenAnswers, ServerAnswers } from "./project-servers.ts";
 import { type OpenedProject, openProject, type ProjectPlace } from "./projects.ts";
 import { userTrust } from "./user-trust.ts";
 
@@ -28,9 +30,11 @@ export type ReviewFiles = (
 ) => Promise<{ readonly accepted: readonly unknown[]; readonly denied: readonly unknown[] }>;
 
 export interface TrustedProject extends OpenedProject {
-  /** What was said about its MCP servers. Absent where a lock file speaks for the user: it does not speak about servers. */
+  /** What was said about its MCP servers. */
+  readonly answers?: GivenAnswers;
+  /** The same where it can be added to; absent where a lock file speaks for the user. */
   readonly servers?: ServerAnswers;
-  readonly askForAck?: NonNullable<Awaited<ReturnType<NonNullable<HarnessOptions["projects"]>>>>["askForAck"];
+  readonly askForAck?: AskForAck;
 }
 
 /**
@@ -44,16 +48,23 @@ export async function openTrustedProject(
 ): Promise<TrustedProject> {
   const named = lockFilePath(ports, lockfile);
   let own: ProjectTrust | undefined;
+  let answers: GivenAnswers | undefined;
   const trustOf = (root: string): TrustPort => {
-    if (named !== undefined) return createLockFileTrust(root, readLockFile(named));
+    if (named !== undefined) {
+      const lock = readLockFile(named);
+      answers = handedAnswers(root, lock);
+      return createLockFileTrust(root, lock);
+    }
     own = userTrust(ports, root);
+    answers = own;
     return own;
   };
   // The policy of the machine is nothing that a project brings.
   const opened = await openProject(ports, place, place.adminOnly === true ? undefined : trustOf);
   const { awaiting } = opened.loaded;
   const ask = own === undefined || review === undefined ? undefined : askWith(review, own);
-  if (awaiting === undefined) return { ...opened, ...defined({ askForAck: ask, servers: own }) };
+  const askLater = ask ?? (own === undefined ? undefined : askInline(own));
+  if (awaiting === undefined) return { ...opened, ...defined({ askForAck: askLater, answers, servers: own }) };
   const problem = own?.problem();
   if (problem !== undefined) ports.terminal.err(`${paint(ports.terminal, "yellow", `warning: ${problem}`)}\n`);
   if (ask === undefined) throw ackRefusal(awaiting, named, remedy);
@@ -65,12 +76,13 @@ export async function openTrustedProject(
     stopListening();
   }
   const loaded = opened.loader.load();
-  if (loaded.awaiting === undefined) return { ...opened, loaded, askForAck: ask, ...defined({ servers: own }) };
+  if (loaded.awaiting === undefined)
+    return { ...opened, loaded, askForAck: ask, ...defined({ answers, servers: own }) };
   throw new ReasonError("AckDenied", { files: awaitingNames(loaded.awaiting) });
 }
 
-function askWith(review: ReviewFiles, trust: ProjectTrust): NonNullable<TrustedProject["askForAck"]> {
-  return async (awaiting, signal) => {
+function askWith(review: ReviewFiles, trust: ProjectTrust) {
+  return async (awaiting: readonly AwaitingFile[], signal: AbortSignal): Promise<boolean> => {
     const { accepted, denied } = await review(trust, awaiting, signal);
     return accepted.length + denied.length > 0;
   };

@@ -2,10 +2,12 @@
  * The slash commands that ship with the program, and what each one does: a command of the protocol, something that the engine runs
  * (RunSlashCommand), or something that the client does itself. Only they may be words without a namespace, apart from aliases.
  */
+import { defined } from "#base";
 import type { SessionCommandKind, SessionCommandOf } from "./command-rows.ts";
 import { CallId, TurnId } from "./ids.ts";
 import { ReasonError } from "./reasons.ts";
 import { type ArgsSchema, type SlashArgs, type SlashCommand, textArguments, typedWord } from "./slash-commands.ts";
+import { MODES } from "./work.ts";
 
 type SubmittedKind = Exclude<SessionCommandKind, "AttachSession" | "DetachSession">;
 type SlashProtocolCommand = { [Kind in SubmittedKind]: SessionCommandOf<Kind> }[SubmittedKind];
@@ -22,6 +24,15 @@ interface BuiltIn {
   readonly deed: (args: SlashArgs) => SlashDeed;
 }
 
+const planDeeds: Readonly<Record<string, (text: string | undefined) => SlashDeed>> = {
+  enter: () => ({ by: "command", command: { kind: "EnterPlanMode" } }),
+  show: () => ({ by: "engine" }),
+  approve: (plan) => ({ by: "command", command: { kind: "ExitPlanMode", approve: true, ...defined({ plan }) } }),
+  reject: (reason) => ({ by: "command", command: { kind: "ExitPlanMode", approve: false, ...defined({ reason }) } }),
+  done: () => ({ by: "command", command: { kind: "ClosePlan", as: "done" } }),
+  drop: () => ({ by: "command", command: { kind: "ClosePlan", as: "dropped" } }),
+};
+
 const table = {
   help: byClient("list all commands by namespace"),
   clear: byClient("clear the screen; the log keeps everything"),
@@ -37,6 +48,41 @@ const table = {
     "send a message to the running turn; the model reads it at its next step",
     textArguments("text!"),
     ({ text = "" }) => ({ kind: "SteerTurn", content: [{ type: "text", text }] }),
+  ),
+  mode: {
+    description: "show the mode, or set it: ask, plan, or accept-edits (Edit and Write run unasked)",
+    args_schema: { ...textArguments("mode"), properties: { mode: { type: "string", enum: MODES } } },
+    deed({ mode }) {
+      const known = MODES.find((one) => one === mode);
+      return known === undefined ? { by: "engine" } : { by: "command", command: { kind: "SetMode", mode: known } };
+    },
+  },
+  plan: {
+    description: "enter plan mode; show, approve or reject the plan (text: the edited plan, or why not); done or drop",
+    args_schema: {
+      ...textArguments("action", "text"),
+      properties: { action: { type: "string", enum: Object.keys(planDeeds) }, text: { type: "string" } },
+    },
+    deed({ action = "enter", text }) {
+      return planDeeds[action]?.(text) ?? { by: "engine" };
+    },
+  },
+  todos: {
+    description: "show the agent's list of todos, or clear it",
+    args_schema: { ...textArguments("action"), properties: { action: { type: "string", enum: ["clear"] } } },
+    deed: () => ({ by: "engine" }),
+  },
+  jobs: byEngine("list the background commands of this session"),
+  "jobs:output": byEngine("show what a background command printed last", textArguments("job!")),
+  "jobs:stop": byEngine("end a background command", textArguments("job!")),
+  "jobs:keep": byEngine(
+    "hand a background command to the daemon: it goes on when nobody is attached",
+    textArguments("job!"),
+  ),
+  compact: byCommand(
+    "shorten the conversation now; a focus says what the summary must keep",
+    textArguments("focus"),
+    ({ focus }) => ({ kind: "CompactSession", ...(focus === undefined ? {} : { focus }) }),
   ),
   undo: byCommand(
     "revert what the last turn, or the named call or turn, changed in the folder",
@@ -80,6 +126,10 @@ const table = {
   ),
   "sessions:diff": byEngine("list the files that a session has changed (default: this one)", textArguments("session")),
   schedule: byEngine("list the scheduled prompts: their times, the next tick and what became of the last one"),
+  memory: byEngine(
+    "show which memories joined the last turn and why; with words, find memories",
+    textArguments("text"),
+  ),
   mcp: byEngine("list the MCP servers of this session, with state, tools and last error"),
 } satisfies Readonly<Record<string, BuiltIn>>;
 

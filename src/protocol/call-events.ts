@@ -74,12 +74,12 @@ export const callEvents = {
     effects: z
       .array(
         wire({
-          port: z.enum(["process", "write", "move", "remove", "connect", "server", "model"]),
+          port: z.enum(["process", "write", "move", "remove", "connect", "server", "model", "memory"]),
           target: z.string(),
         }),
       )
       .optional()
-      .describe("Its effects in order: each program, each changed file, each host."),
+      .describe("Its effects in order: each program, each changed file, each host, each changed memory."),
     more_effects: z.number().int().positive().optional().describe("Number of effects that are not listed."),
   }).describe("A call with a ToolIntent has ended. If this event is missing, the call was interrupted."),
   OrphanedCall: wire({

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { inputBlock } from "./content.ts";
 import { CallId, SessionId, TurnId } from "./ids.ts";
 import { idSchema, wire } from "./wire.ts";
+import { MODES, PLAN_MAX_CHARS } from "./work.ts";
 
 export { z } from "zod";
 
@@ -13,6 +14,22 @@ export const callId = idSchema(CallId);
 /** More blocks are no input of a person. */
 const MAX_BLOCKS = 100;
 export const content = z.array(inputBlock).min(1).max(MAX_BLOCKS);
+/** The system takes an argument of at most 128 KiB, and a character may be four bytes. */
+const MAX_SHELL_COMMAND_CHARS = 32_000;
+export const shellCommand = z
+  .string()
+  .min(1)
+  .max(MAX_SHELL_COMMAND_CHARS)
+  .describe("For Bash, as a person typed it behind the `!`.");
+export const skill = z
+  .string()
+  .min(1)
+  .max(64)
+  .optional()
+  .describe("A skill of the session that the input is for, as with /skills:NAME.");
+export const mode = z.enum(MODES);
+export const plan = z.string().min(1).max(PLAN_MAX_CHARS);
+
 export const rule = z.string().min(1).max(1000);
 
 /** The four answers to a permission request. */

@@ -13,10 +13,16 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
     body: { session, content: [{ type: "text", text: "hi" }] },
     wrong: { session: { session: "sess_1" }, content: { content: [] } },
   },
+  CompactSession: { body: { session, focus: "the API" }, wrong: { focus: { focus: "x".repeat(2001) } } },
   CancelTurn: { body: { session }, wrong: { session: { session: call_id } } },
   AnswerPermission: {
-    body: { session, call_id, decision: "allow_once", reason: "fine" },
-    wrong: { call_id: { call_id: session }, decision: { decision: "yes" }, reason: { reason: "x".repeat(2001) } },
+    body: { session, call_id, decision: "allow_once", reason: "fine", args: { path: "a" } },
+    wrong: {
+      call_id: { call_id: session },
+      decision: { decision: "yes" },
+      reason: { reason: "x".repeat(2001) },
+      args: { args: "path" },
+    },
   },
   CreateSession: {
     body: {
@@ -30,9 +36,18 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
   },
   AttachSession: { body: { session, since: 0 }, wrong: { since: { since: -1 }, session: { session: null } } },
   DetachSession: { body: { session }, wrong: { session: { session: undefined } } },
+  RunShellCommand: {
+    body: { session, command: "npm test" },
+    wrong: { command: { command: "x".repeat(32_001) }, session: { session: 1 } },
+  },
   SetModel: { body: { session, model: "a:b" }, wrong: { model: { model: "" } } },
   EnterPlanMode: { body: { session }, wrong: { session: { session: 1 } } },
-  ExitPlanMode: { body: { session, approve: true }, wrong: { approve: { approve: "true" } } },
+  ExitPlanMode: {
+    body: { session, approve: true, plan: "1. look", reason: "more detail" },
+    wrong: { approve: { approve: "true" }, plan: { plan: "x".repeat(32_001) }, reason: { reason: 1 } },
+  },
+  ClosePlan: { body: { session, as: "done" }, wrong: { as: { as: "kept" } } },
+  SetMode: { body: { session, mode: "accept-edits" }, wrong: { mode: { mode: "auto" } } },
   AnswerQuestion: {
     body: { session, call_id, answer: "" },
     wrong: { answer: { answer: "x".repeat(100_001) }, call_id: { call_id: ULID } },
@@ -42,8 +57,8 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
     wrong: { resolution: { resolution: "maybe" }, call_id: { call_id: ULID } },
   },
   QueueInput: {
-    body: { session, content: [{ type: "text", text: "hi" }] },
-    wrong: { content: { content: [] }, session: { session: 1 } },
+    body: { session, content: [{ type: "text", text: "hi" }], skill: "review" },
+    wrong: { content: { content: [] }, session: { session: 1 }, skill: { skill: "" } },
   },
   SteerTurn: {
     body: { session, content: [{ type: "text", text: "hi" }] },

@@ -3,7 +3,7 @@
  * turn from 1, `block` the content blocks of one response from 0.
  */
 import { z } from "zod";
-import { CallId, SessionId, TurnId } from "./ids.ts";
+import { CallId, ClientId, SessionId, TurnId } from "./ids.ts";
 import { idSchema, wire } from "./wire.ts";
 
 export const turn = idSchema(TurnId);
@@ -52,6 +52,7 @@ export const judgedOn = wire({
   labels: labels.optional().describe("The labels of the session."),
   plan_mode: z.boolean().optional(),
   repeated: z.boolean().optional().describe("The same call had been repeated many times."),
+  own_command: idSchema(ClientId).optional().describe("The client whose own command it was."),
   rules_changed: z.number().int().positive().optional().describe("Changes to the session's rules up to then."),
   args: z.unknown().optional().describe("The arguments that were judged, if a hook changed them."),
   subject: z.string().optional().describe("What rules were compared with, for a tool that defines it itself."),

@@ -5,6 +5,7 @@ import { type EventKind, events } from "./events.ts";
 const ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const turn = `turn_${ULID}`;
 const call_id = `call_${ULID}`;
+const job = `job_${ULID}`;
 const usage = { input_tokens: 1, output_tokens: 2, cache_read_tokens: 3, cache_write_tokens: 4 };
 const envelope = { id: 1, session: `sess_${ULID}`, originator: `cli_${ULID}`, ts: "2026-01-01T00:00:00.000Z" };
 
@@ -138,7 +139,7 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
     },
     { tools: [{ name: "exec" }] },
   ],
-  CompactionTriggered: [{ turn, boundary: 5, summary: "s" }, { boundary: 1.5 }],
+  CompactionTriggered: [{ turn, boundary: 5, summary: "s", strategy: "excerpt" }, { boundary: 1.5 }],
   CostIncremented: [{ turn, step: 1, provider: "p", model: "m", usage, cost_usd: 0.1 }, { cost_usd: -1 }],
   PermissionRequested: [
     {
@@ -226,6 +227,16 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
   QuestionAsked: [{ turn, call_id, question: "which?", options: ["a", "b"] }, { options: [1] }],
   ModelChanged: [{ model: "a:b", previous: "c:d" }, { model: null }],
   PlanModeChanged: [{ active: true }, { active: "yes" }],
+  ModeChanged: [{ mode: "plan", previous: "ask", by: `cli_${ULID}` }, { mode: "auto" }],
+  PlanChanged: [{ state: "agreed", plan: "1. look", edited: true, call_id, by: `cli_${ULID}` }, { state: "kept" }],
+  TodosChanged: [{ turn, call_id, todos: [{ text: "look", state: "active" }] }, { todos: [{ text: "look" }] }],
+  JobStarted: [{ turn, call_id, job, command: "npm test", confinement: "workspace", timeout_ms: 1000 }, { job: "1" }],
+  JobOutput: [{ call_id, job, text: "ok" }, { text: 1 }],
+  JobKept: [{ job, by: `cli_${ULID}` }, { by: "me" }],
+  JobEnded: [
+    { call_id, job, turn, step: 1, status: "exited", exit_code: 0, duration_ms: 5, printed_bytes: 2 },
+    { status: "gone" },
+  ],
   Cancelled: [{ turn, by: `cli_${ULID}`, reason: "user" }, { reason: "bored" }],
   Error: [
     { turn, step: 1, call_id, reason: "RateLimited", message: "wait", terminal: false, retry_after_ms: 10 },

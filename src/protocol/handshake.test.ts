@@ -15,7 +15,7 @@ it("lists exactly what the tables have", () => {
     schema_version_session_log: 1,
     command_kinds: Object.keys(commands),
     event_kinds: Object.keys(events),
-    features: [...FEATURES.keys(), "delegate", "auto_approve"],
+    features: [...FEATURES.keys(), "delegate", "auto_approve", "todos", "background_commands"],
     resource_uri_scheme: "harness/v1",
   });
   expect(handshakeSchema.parse(handshake)).toEqual(handshake);

@@ -31,8 +31,8 @@ export const FEATURES: ReadonlyMap<string, readonly CommandKind[]> = Map.groupBy
   (kind) => commandRows[kind].feature ?? "",
 );
 
-/** What every session can do without a command of its own: its agent delegates, and `--auto-approve` answers for a person. */
-const ENGINE_FEATURES = ["delegate", "auto_approve"] as const;
+/** What every session can do without a command of its own: its agent delegates, keeps todos and runs commands in the background, and `--auto-approve` answers for a person. */
+const ENGINE_FEATURES = ["delegate", "auto_approve", "todos", "background_commands"] as const;
 
 /**
  * A client may rely on nothing that is not listed. `transports` are the features of the wire that it is told on, `client` is the one

@@ -28,6 +28,7 @@ export const TokenId = defineId("tok");
 export const ClientId = defineId("cli");
 export const TurnId = defineId("turn");
 export const ApprovalId = defineId("appr");
+export const JobId = defineId("job");
 
 export type SessionId = Branded<"sess">;
 export type LogId = Branded<"log">;
@@ -36,3 +37,4 @@ export type TokenId = Branded<"tok">;
 export type ClientId = Branded<"cli">;
 export type TurnId = Branded<"turn">;
 export type ApprovalId = Branded<"appr">;
+export type JobId = Branded<"job">;

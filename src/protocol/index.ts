@@ -17,6 +17,7 @@ export {
   type SessionCommandOf,
   sessionOf,
 } from "./command-rows.ts";
+export { compactionLine } from "./compaction-line.ts";
 export type {
   ContentBlock,
   ContextBlock,
@@ -35,7 +36,7 @@ export type { CallOutcome, JudgedOn, Label, RedactionSummary, ToolClass, TurnOut
 export type { EventKind, EventPayload } from "./events.ts";
 export { EXPIRED_CONTENT } from "./expired.ts";
 export type { Handshake } from "./handshake.ts";
-export { ApprovalId, CallId, ClientId, LogId, SessionId, TokenId, TurnId } from "./ids.ts";
+export { ApprovalId, CallId, ClientId, JobId, LogId, SessionId, TokenId, TurnId } from "./ids.ts";
 export { createIdMint, type IdMint } from "./mint.ts";
 export { type Reason, ReasonError, reasons, reasonText } from "./reasons.ts";
 export { SET_CONTEXT_DEED } from "./session-commands.ts";
@@ -49,6 +50,7 @@ export {
 } from "./session-info.ts";
 export {
   type ArgsSchema,
+  ownCommandOf,
   parseSlash,
   type SlashArgs,
   type SlashCommand,
@@ -62,3 +64,15 @@ export { SOCKET_PROTOCOL, socketProtocols, tokensInProtocols } from "./socket-to
 export { storeFailure } from "./store-failure.ts";
 export { streamEvents } from "./stream-events.ts";
 export { PROTOCOL_VERSION, understands } from "./version.ts";
+export {
+  howItEnded,
+  MODES,
+  type Mode,
+  PLAN_MAX_CHARS,
+  type PlanState,
+  TODO_MAX_CHARS,
+  TODO_STATES,
+  TODOS_MAX,
+  type Todo,
+  todoLine,
+} from "./work.ts";

@@ -1,6 +1,6 @@
 /** Makes new ids. One mint per process, so that ids of one kind sort in the order they were made. */
 import type { UlidFactory } from "#base";
-import { ApprovalId, CallId, ClientId, LogId, SessionId, TokenId, TurnId } from "./ids.ts";
+import { ApprovalId, CallId, ClientId, JobId, LogId, SessionId, TokenId, TurnId } from "./ids.ts";
 
 export interface IdMint {
   session(): SessionId;
@@ -10,6 +10,7 @@ export interface IdMint {
   client(): ClientId;
   turn(): TurnId;
   approval(): ApprovalId;
+  job(): JobId;
 }
 
 export function createIdMint(ulid: UlidFactory): IdMint {
@@ -21,5 +22,6 @@ export function createIdMint(ulid: UlidFactory): IdMint {
     client: () => ClientId.from(ulid()),
     turn: () => TurnId.from(ulid()),
     approval: () => ApprovalId.from(ulid()),
+    job: () => JobId.from(ulid()),
   };
 }

@@ -26,7 +26,6 @@ export const sessionEvents = {
       .describe("For `paused`: the session in which the conversation continues. It can be this one."),
   }).describe("The engine closed the session."),
   ModelChanged: wire({ model: z.string(), previous: z.string() }).describe("SetModel took effect, or a fallback did."),
-  PlanModeChanged: wire({ active: z.boolean() }).describe("Plan mode was entered or left."),
   ContextSet: wire({ values: z.record(z.string(), z.unknown()) }).describe(
     "Context values changed; this has all current values.",
   ),

@@ -1,6 +1,7 @@
 /** A session as clients of every wire see it: what the log knows of it, and what it does now if it is open where the answer comes from. */
 import { defined } from "#base";
 import type { SessionId } from "./ids.ts";
+import type { Mode, PlanState, Todo } from "./work.ts";
 
 /** How a client reaches the engine. */
 export type ClientTransport = "in-process" | "stdio" | "http" | "websocket" | "plugin";
@@ -30,6 +31,13 @@ export interface SessionInfo {
   readonly client_name?: string;
   readonly last_seen_at?: string;
   readonly turn?: string;
+  /** Where the session is open: `auto` is `ask` with `--auto-approve`. */
+  readonly mode?: Mode | "auto";
+  /** Where the session is open; absent when there are none. */
+  readonly todos?: readonly Todo[];
+  readonly plan?: PlanState["state"];
+  /** Background commands that run. */
+  readonly jobs?: number;
   readonly created_at: string;
   readonly updated_at: string;
   readonly pinned: boolean;
@@ -49,7 +57,8 @@ export interface StoredSession
 }
 
 /** What an engine knows of one that it has open. */
-export interface OpenedSession extends Pick<SessionInfo, "activity" | "model" | "attached" | "turn"> {
+export interface OpenedSession
+  extends Pick<SessionInfo, "activity" | "model" | "attached" | "turn" | "mode" | "todos" | "plan" | "jobs"> {
   readonly id: SessionId;
   readonly lastSeen?: LastSeen;
 }
@@ -69,6 +78,10 @@ export function sessionInfoOf(stored: StoredSession, open: OpenedSession | undef
       client_name: open?.lastSeen?.name,
       last_seen_at: open?.lastSeen?.at,
       turn: open?.turn,
+      mode: open?.mode,
+      todos: open?.todos,
+      plan: open?.plan,
+      jobs: open?.jobs,
     }),
     created_at: stored.createdAt,
     updated_at: stored.updatedAt,

@@ -27,6 +27,11 @@ export type SlashLine =
   /** No such word, or arguments that do not fit one that is known. */
   | { readonly problem: string; readonly isKnown: boolean };
 
+/** The command of a line that a person began with `!`. Only a line that was typed: what a command or a file says is an input. */
+export function ownCommandOf(line: string): string | undefined {
+  return line.startsWith("!") ? line.slice(1).trim() : undefined;
+}
+
 /** Reads a line that begins with a slash. Of two rows with the same word the first one counts. */
 export function parseSlash(line: string, rows: readonly SlashCommand[]): SlashLine {
   const [, word = "", rest = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? [];

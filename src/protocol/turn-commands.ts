@@ -4,7 +4,7 @@ import { row } from "./command-row.ts";
 export const turnCommands = {
   SendInput: row({
     text: "Starts a turn. Refused with TurnInProgress while one is running.",
-    params: ({ session, content }) => ({ session, content }),
+    params: ({ session, content, skill }) => ({ session, content, skill }),
     reply: ({ turnId }) => ({ turn: turnId.describe("The turn that it started.") }),
     scope: "session",
     route: "POST /v1/sessions/{id}/input",
@@ -15,7 +15,7 @@ export const turnCommands = {
     text:
       "Queues an input in the log until the running turn has ended, then starts one turn with it, also after a restart. " +
       "If no turn runs, it starts at once.",
-    params: ({ session, content }) => ({ session, content }),
+    params: ({ session, content, skill }) => ({ session, content, skill }),
     scope: "session",
     feature: "queue_input",
     route: "POST /v1/sessions/{id}/input",
@@ -39,6 +39,33 @@ export const turnCommands = {
     rpc: "turn.cancel",
     mcpTool: "harness.cancel_turn",
   }),
+  RunShellCommand: row({
+    text:
+      "Runs a person's own command in the workspace confinement, without a question, as a turn that asks no model. " +
+      "The next turn reads its output. Refused with TurnInProgress while a turn runs.",
+    params: ({ session, shellCommand }) => ({ session, command: shellCommand }),
+    reply: ({ turnId }) => ({ turn: turnId.describe("The turn that runs it.") }),
+    scope: "session",
+    humanOnly: "run a command without a question",
+    feature: "shell_commands",
+    rpc: "shell.run",
+    mcpTool: "harness.run_shell_command",
+  }),
+  CompactSession: row({
+    text:
+      "Compacts the conversation now, in a turn without input. Refused with TurnInProgress while a turn is running; the turn ends " +
+      "with NothingToCompact if the conversation is too short.",
+    params: ({ z, session }) => ({
+      session,
+      focus: z.string().max(2000).optional().describe("What the summary must keep above all."),
+    }),
+    reply: ({ turnId }) => ({ turn: turnId.describe("The turn in which the conversation is compacted.") }),
+    scope: "session",
+    feature: "compaction",
+    route: "POST /v1/sessions/{id}/compact",
+    rpc: "session.compact",
+    mcpTool: "harness.compact_session",
+  }),
   SetModel: row({
     text: "Uses another model from the next step on.",
     params: ({ z, session }) => ({
@@ -60,13 +87,36 @@ export const turnCommands = {
     mcpTool: "harness.enter_plan_mode",
   }),
   ExitPlanMode: row({
-    text: "Approves or rejects the plan.",
-    params: ({ z, session }) => ({ session, approve: z.boolean().describe("False keeps plan mode on.") }),
+    text: "Approves or rejects the plan that the agent proposed last, and leaves plan mode if it is approved.",
+    params: ({ z, session, plan }) => ({
+      session,
+      approve: z.boolean().describe("False keeps plan mode on."),
+      plan: plan.optional().describe("The text to agree on, instead of the one that was proposed."),
+      reason: z.string().max(2000).optional().describe("The model reads it if the plan is rejected while it waits."),
+    }),
     scope: "session",
     humanOnly: "approve a plan",
     feature: "plan_mode",
     route: "POST /v1/sessions/{id}/plan-mode",
     rpc: "plan.exit",
     mcpTool: "harness.exit_plan_mode",
+  }),
+  ClosePlan: row({
+    text: "Says that the agreed plan is done or dropped; later requests no longer have it.",
+    params: ({ z, session }) => ({ session, as: z.enum(["done", "dropped"]) }),
+    scope: "session",
+    humanOnly: "close a plan",
+    feature: "plan_mode",
+    rpc: "plan.close",
+    mcpTool: "harness.close_plan",
+  }),
+  SetMode: row({
+    text: "Sets the mode: ask, plan (only read-only calls run), or accept-edits (Edit and Write run unasked; steering files still ask).",
+    params: ({ session, mode }) => ({ session, mode }),
+    scope: "session",
+    humanOnly: "set the mode",
+    feature: "modes",
+    rpc: "mode.set",
+    mcpTool: "harness.set_mode",
   }),
 };

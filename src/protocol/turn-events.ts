@@ -1,5 +1,6 @@
 /** What happens in a turn: its input, what the model writes, what it costs, and how it ends. */
 import { z } from "zod";
+import { compaction } from "./compaction-event.ts";
 import { inputBlock } from "./content.ts";
 import {
   block,
@@ -31,6 +32,10 @@ export const turnEvents = {
     content: z.array(inputBlock),
     model: z.string(),
     queued: queuedId.optional().describe("The InputQueued event that it delivers."),
+    own_command: z
+      .literal(true)
+      .optional()
+      .describe("A person's own command: the turn runs it and asks no model. Feature: shell_commands."),
   }).describe("A turn began with this input."),
   InputQueued: wire({
     content: z.array(inputBlock),
@@ -57,17 +62,26 @@ export const turnEvents = {
   ),
   ContextAdded: wire({
     turn: turn.optional().describe("Absent outside a turn: the next turn reads it."),
-    origin: z.enum(["hook", "file", "command", "resource", "prompt", "session"]),
+    origin: z.enum(["hook", "file", "command", "resource", "prompt", "session", "memory", "source"]),
     what: z
       .string()
       .describe(
-        "The hook with its source, the path, the command, server:uri of a resource, a prompt as it is typed, or the other session.",
+        "The hook with its source, the path, the command, server:uri of a resource, a prompt as it is typed, the other session, the memory, or the context source.",
       ),
     content: z.array(inputBlock),
+    why: z.string().optional().describe("For a memory or a context source: why it was chosen."),
+    in_prompt: z
+      .literal(true)
+      .optional()
+      .describe("Part of the system prompt from now on, in place of what had the same origin and name."),
     by: idSchema(ClientId).optional().describe("The client that named it."),
-    labels: labels.optional().describe("For a session: the labels that it held. This session holds them from now on."),
+    labels: labels
+      .optional()
+      .describe(
+        "The labels that the other session held, or that the memory carries. This session holds them from now on.",
+      ),
   }).describe(
-    "Content from outside joined the conversation: the context of a hook, a file or a resource that an input mentions, a prompt of an MCP server, the output of a person's own command, or a summary of another session. The model reads it as untrusted data.",
+    "Content from outside joined the conversation: the context of a hook, a file or a resource that an input mentions, a prompt of an MCP server, the output of a person's own command, a summary of another session, a memory, or a context source of the project. The model reads it as untrusted data.",
   ),
   TextDelta: wire({ turn, step, block, text: z.string() }).describe("The model wrote text."),
   ThinkingDelta: wire({
@@ -101,6 +115,12 @@ export const turnEvents = {
       .array(queuedId)
       .optional()
       .describe("Inputs that are still queued, oldest first; absent if there are none."),
+    lasting: z
+      .array(z.number().int().positive())
+      .optional()
+      .describe(
+        "The ids of the events that still apply: the mode, the plan, the todos, background commands that run; absent if there are none.",
+      ),
     session_total: total.optional().describe("Total usage of all turns of the session."),
     tree_total: total
       .optional()
@@ -118,9 +138,7 @@ export const turnEvents = {
     store_write_ms: durationMs,
     tools: z.array(wire({ call_id: callId, name: z.string(), duration_ms: durationMs })),
   }).describe("Where the time of a turn went, as measured."),
-  CompactionTriggered: wire({ turn, boundary: z.number().int().nonnegative(), summary: z.string() }).describe(
-    "History up to the boundary event is replaced by the summary in later requests.",
-  ),
+  CompactionTriggered: compaction,
   CostIncremented: wire({
     turn,
     step,

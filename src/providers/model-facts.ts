@@ -14,6 +14,8 @@ export interface ModelFacts {
   readonly bindsThinking?: true;
   /** The model calls functions over this wire only with its reasoning switched off. */
   readonly toolsNeedNoEffort?: true;
+  /** The model reads no images. Holds for the prefix itself and what follows it behind a hyphen: other names are other models. */
+  readonly textOnly?: true;
 }
 
 const claude = {
@@ -60,6 +62,13 @@ export const modelFacts: readonly ModelFacts[] = [
   { prefix: "gpt-5.6-luna", ...gpt, toolsNeedNoEffort: true },
   { prefix: "gpt-4o-mini", vendor: "openai", contextTokens: 128_000, maxOutputTokens: 16_384 },
   { prefix: "gpt-4o", vendor: "openai", contextTokens: 128_000, maxOutputTokens: 16_384 },
-  { prefix: "glm-5.3-flash", vendor: "zai", contextTokens: 1_048_576, maxOutputTokens: 131_072 },
-  { prefix: "glm-5.3", vendor: "zai", contextTokens: 1_048_576, maxOutputTokens: 131_072 },
+  { prefix: "glm-5.3-flash", vendor: "zai", contextTokens: 1_048_576, maxOutputTokens: 131_072, textOnly: true },
+  { prefix: "glm-5.3", vendor: "zai", contextTokens: 1_048_576, maxOutputTokens: 131_072, textOnly: true },
 ];
+
+/** False when it is known that the model reads none. */
+export function takesImages(vendor: string, name: string): boolean {
+  return !modelFacts.some(({ prefix, ...row }) => {
+    return row.textOnly === true && row.vendor === vendor && (name === prefix || name.startsWith(`${prefix}-`));
+  });
+}

@@ -4,7 +4,7 @@ import { callModel, testPorts, userRequest } from "../../test/fakes/call-model.t
 import { type MockProviderServer, startMockProvider } from "../../test/fakes/mock-provider-server.ts";
 import { createProvider } from "./create.ts";
 
-const MODEL = "zai:glm-5.3";
+const MODEL = "zai:glm-5.3v";
 const CALL_1 = CallId.from("01HXX000000000000000000001");
 const CALL_2 = CallId.from("01HXX000000000000000000002");
 const readTool = { name: "fs.read", description: "Reads a file.", parameters: { type: "object", properties: {} } };
@@ -78,7 +78,7 @@ describe("requests", () => {
       function: { name, arguments: args },
     });
     expect(lastBody()).toEqual({
-      model: "glm-5.3",
+      model: "glm-5.3v",
       max_tokens: 500,
       temperature: 0.5,
       stream: true,

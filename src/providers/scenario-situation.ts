@@ -29,7 +29,7 @@ export function situationOf(messages: readonly Message[]): Situation {
     }
   }
   return {
-    input: textOf(messages[start]?.content ?? []),
+    input: textOf((messages[start]?.content ?? []).filter(isInput)),
     step: turn.filter(({ role }) => role === "assistant").length + 1,
     ...(lastResult !== undefined && { lastResult }),
   };
@@ -70,8 +70,11 @@ function matchesText(matcher: TextMatcher, text: string): boolean {
   return looked.toLowerCase().includes(matcher.toLowerCase());
 }
 
+/** What Harness tells a model in the place of an input: about plan mode, background commands, undone changes. */
+const NOTE = "[harness: ";
+
 function isInput(block: ContentBlock): boolean {
-  return block.type === "text" || block.type === "image";
+  return block.type === "image" || (block.type === "text" && !block.text.startsWith(NOTE));
 }
 
 function textOf(blocks: readonly ContentBlock[]): string {

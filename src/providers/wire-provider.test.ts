@@ -142,3 +142,18 @@ test("a model without a known price is not asked where a budget needs one", asyn
   listed.reply({ type: "message", blocks: [{ type: "text", text: "ok" }] });
   expect((await ask("ollama:listed")).outcome).toMatchObject({ type: "done", costUsd: 50 });
 });
+
+test.each([
+  ["zai:glm-5.3", false],
+  ["zai:glm-5.3-flash", false],
+  ["zai:glm-5.3v", true],
+  ["openai:gpt-4o", true],
+])("%s is sent images of files and tools: %s; a model that reads none gets a note instead", async (model, isSent) => {
+  mock.reply({ type: "message", blocks: [{ type: "text", text: "seen" }] });
+  const image = { type: "image", media_type: "image/png", data: "aGk=" } as const;
+  const content = [{ type: "text", text: "look" } as const, image];
+  const request = userRequest(model, { messages: [{ role: "user", content }] });
+  await callModel(createProvider({ model, baseUrl: `${mock.url}/v1` }, testPorts()), request);
+  const sent = JSON.stringify(mock.requests.at(-1)?.body);
+  expect([sent.includes("aGk="), sent.includes("an image that this model cannot read")]).toEqual([isSent, !isSent]);
+});

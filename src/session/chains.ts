@@ -1,6 +1,14 @@
 /** What every request and every call of a tool passes on its way, both lists outermost first. */
 import type { Project } from "#artifacts";
-import { createHistory, createIdentity, createUntrusted, promptBlocks } from "#context";
+import {
+  createHistory,
+  createIdentity,
+  createUntrusted,
+  type PromptBlock,
+  promptBlocks,
+  type SessionCompactor,
+  withJoined,
+} from "#context";
 import { createToolRetries } from "#delegation";
 import {
   type EventBus,
@@ -13,6 +21,7 @@ import {
 } from "#engine";
 import {
   type Budgets,
+  createChangedCalls,
   createCompletionHooks,
   createGate,
   createLabelling,
@@ -26,8 +35,10 @@ import {
   type NetworkJudgement,
   namedPaths,
   type Permission,
+  type SkillLimits,
 } from "#governance";
-import { createMemoization } from "#tools";
+import { type BackgroundJobs, createMemoization } from "#tools";
+import { contextConfig } from "./compaction.ts";
 import type { SessionEngineParts } from "./engine.ts";
 import { labelRules, policyVersion } from "./policy.ts";
 import { delegatePrompt, sharedUndo } from "./tree.ts";
@@ -37,10 +48,24 @@ export interface ChainParts {
   readonly budgets: Budgets;
   readonly askModel: ModelQuestions["ask"];
   readonly hooks: HookDispatcher | undefined;
+  readonly limits: SkillLimits;
+  readonly jobs: Pick<BackgroundJobs, "mayWrite"> | undefined;
+  /** What stands in the prompt besides the blocks of the project. */
+  readonly joined: () => readonly PromptBlock[];
+  readonly compactor: SessionCompactor;
 }
 
 /** Behind the last one the request is redacted and reaches the provider. */
-export function requestChain(parts: SessionEngineParts, { budgets, hooks }: ChainParts): RequestMiddleware[] {
+export function requestChain(
+  parts: SessionEngineParts,
+  {
+    budgets,
+    hooks,
+    limits,
+    joined,
+    compactor,
+  }: Pick<ChainParts, "budgets" | "hooks" | "limits" | "joined" | "compactor">,
+): RequestMiddleware[] {
   const { dependencies, birth, world, place, depth, standing } = parts;
   const { workspace, runtime } = place;
   const project = (): Project | undefined => runtime?.live.current();
@@ -48,19 +73,28 @@ export function requestChain(parts: SessionEngineParts, { budgets, hooks }: Chai
   return [
     budgets.request,
     ...dependencies.extensions.requestChain,
-    createIdentity(
-      () => (birth && (delegatePrompt(birth.spec, project()) ?? plain)) ?? runtime?.live.prompt() ?? plain,
-    ),
-    createHistory({ maxTurns: () => (birth?.spec.context ?? project()?.config.context)?.maxHistory }),
+    createIdentity(() => {
+      if (birth !== undefined) return delegatePrompt(birth.spec, project()) ?? plain;
+      return withJoined(runtime?.live.prompt() ?? plain, joined());
+    }),
+    limits.request,
+    createHistory({ maxTurns: () => shownTurns(parts) }),
     createUntrusted(),
     ...(hooks === undefined ? [] : [createCompletionHooks({ hooks, depth })]),
+    compactor.measure,
   ];
+}
+
+/** Where nothing compacts the conversation, it is cut. */
+function shownTurns(parts: SessionEngineParts): number | undefined {
+  const config = contextConfig(parts);
+  return config?.compaction === "off" ? config.maxHistory : undefined;
 }
 
 /** Behind the last one the tool runs. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
 export function toolChain(
   parts: SessionEngineParts,
-  { permission, budgets, hooks, askModel }: ChainParts,
+  { permission, budgets, hooks, limits, askModel, jobs }: ChainParts,
 ): ToolMiddleware[] {
   const { core, dependencies, birth, place, depth } = parts;
   const { bus, clock } = core;
@@ -70,18 +104,21 @@ export function toolChain(
   const validation = createValidation();
   const version = (): string => policyVersion(parts);
   const { judgeEffect, isJudgedWhole } = permission;
-  /** Other agents work in the same folder now. */
-  const isShared = (): boolean => place.tree.count > depth - dependencies.depth;
+  /** Other agents or background commands work in the same folder now. */
+  const isShared = (): boolean => place.tree.count > depth - dependencies.depth || jobs?.mayWrite === true;
   return [
     createOutputLimit(),
     budgets.tool,
     place.rates,
     ...(birth === undefined ? [] : [createToolRetries()]),
     ...dependencies.extensions.toolChain,
-    validation,
-    // What a hook has changed is validated again.
-    ...(hooks === undefined ? [] : [createPreHooks(hooks, () => labels.held()), validation]),
-    permission.middleware,
+    createChangedCalls([
+      validation,
+      // What a hook has changed is validated again.
+      ...(hooks === undefined ? [] : [createPreHooks(hooks, () => labels.held()), validation]),
+      limits.tool,
+      permission.middleware,
+    ]),
     ...(place.runtime === undefined ? [] : [touching(place.runtime.live.touch)]),
     // What a hook has added is redacted again.
     ...(hooks === undefined ? [] : [redaction, createPostHooks(hooks), createOutputLimit()]),
@@ -94,6 +131,11 @@ export function toolChain(
     createGate({
       ...{ ports, clock, policyVersion: version, judgeEffect, isJudgedWhole, askModel },
       onNetwork: networkRecord(bus),
+      onRecall({ id }, memories) {
+        for (const { name, labels: carried } of memories) {
+          for (const label of carried) labels.add(label, `the memory ${name}`, id);
+        }
+      },
     }),
   ];
 }

@@ -1,43 +1,31 @@
-/** What clients can change of a session while it is open: its model, its plan mode, its context and its rules. */
-import { createSerial } from "#base";
+/** What clients can change of a session while it is open: its model, its context and its rules. */
 import type { LiveSession } from "#control";
 import type { EventBus, RunContext } from "#engine";
 import type { Permission, Rule } from "#governance";
 import { type ClientId, ReasonError } from "#protocol";
-import type { ModelChoice } from "#providers";
+import { type ModelChoice, takesImages } from "#providers";
 
 type RuleCommands = Pick<LiveSession, "rules" | "revokeRule" | "promoteRule">;
 
 export function liveSession({
   engine,
   models,
-  plan,
   context,
 }: {
   readonly engine: LiveSession["engine"];
   readonly models: ModelChoice;
-  readonly plan: { active: boolean };
   readonly context: RunContext;
-}): Omit<LiveSession, "slash" | "completeInput" | "begin" | "release" | "finish" | "restore" | keyof RuleCommands> {
-  const inOrder = createSerial();
+}): Omit<
+  LiveSession,
+  "slash" | "completeInput" | "begin" | "release" | "finish" | "restore" | "agreements" | "work" | keyof RuleCommands
+> {
   return {
     engine,
     setContext: (values) => context.set(engine.bus, values),
-    // In order: whoever finds it done already is told so when the log has it.
-    setPlanMode: (active) =>
-      inOrder(async () => {
-        const before = plan.active;
-        if (before === active) return;
-        // Calls are held back from now on, and let through when that is on the record.
-        plan.active = true;
-        try {
-          await engine.bus.publish("PlanModeChanged", { active });
-          plan.active = active;
-        } catch (error) {
-          plan.active = before;
-          throw error;
-        }
-      }),
+    takesImages() {
+      const [vendor = "", name = ""] = engine.model.split(/:(.*)/s);
+      return takesImages(vendor, name);
+    },
     async setModel(text) {
       await engine.setModel(await models.resolve(text));
     },

@@ -36,11 +36,11 @@ export function otherProfile(
 /** The first turn reads the summary as content from outside; plan mode and labels hold from the beginning. */
 export async function publishImport(
   bus: Pick<EventBus, "publish">,
-  plan: AgentTree["plan"],
+  mode: AgentTree["mode"],
   { from, summary, labels, planMode }: ImportedTurns,
 ): Promise<void> {
   if (planMode) {
-    plan.active = true;
+    mode.plan = true;
     await bus.publish("PlanModeChanged", { active: true });
   }
   if (summary === "") return;

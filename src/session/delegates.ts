@@ -13,6 +13,7 @@ import {
   type Worktree,
 } from "#delegation";
 import type { Approver, HiddenTools, Hook, HookDispatcher, SessionCore, Tool } from "#engine";
+import type { SkillLimits } from "#governance";
 import type { ProjectRuntime } from "./project.ts";
 import { type AgentTree, type Birth, hiddenFrom, policiesOf } from "./tree.ts";
 import type { SessionWorld } from "./world.ts";
@@ -25,6 +26,8 @@ export interface DelegatingParts {
   readonly world: Pick<SessionWorld, "ports">;
   readonly birth: Birth | undefined;
   readonly hidden: HiddenTools;
+  /** What skills limit now. */
+  readonly limitsInForce: SkillLimits["inForce"];
   /** Opens the session of a delegate and makes it known to clients. */
   readonly adopt: (open: (approver: Approver) => Promise<LiveSession>) => Promise<AdoptedSession>;
   readonly openWorktree: (name: string) => Promise<Worktree>;
@@ -57,7 +60,8 @@ export function createDelegating(parts: DelegatingParts): Delegating {
     const originator = state.running?.originator;
     if (originator === undefined) throw new Error("tasks can be delegated only during a turn");
     const inheritedPolicies = policiesOf(birth).map(denials);
-    const child: Birth = { spec, parent: core.id, place, inheritedHooks: own, inheritedPolicies };
+    const inheritedLimits = parts.limitsInForce();
+    const child: Birth = { spec, parent: core.id, place, inheritedHooks: own, inheritedPolicies, inheritedLimits };
     const adopted = await parts.adopt((approver) => parts.openChild(child, spec.model ?? state.model, approver));
     const delegate = adopted.live.engine;
     const visible = hiddenFrom(runtime, policiesOf(child));

@@ -8,7 +8,7 @@ import {
   type Settings,
   tighterBudgets,
 } from "#artifacts";
-import type { Clock, EffectPorts, FilePort } from "#base";
+import type { Clock, EffectPorts, FilePort, MemoryStore } from "#base";
 import type { Control, RestoreCommand, SessionLimits } from "#control";
 import type { OpenWorktree } from "#delegation";
 import type {
@@ -62,6 +62,8 @@ export interface SessionDependencies {
   readonly undo: Undo | undefined;
   /** Absent: no delegate has a folder of its own. */
   readonly openWorktree: OpenWorktree | undefined;
+  /** The memories of the user and of one workspace, by its real path. */
+  readonly memoryOf: (root: string) => MemoryStore;
   /** For a session that names no other. */
   readonly workspace: string;
   /** For a session that names none where `workspace` cannot be one. */
@@ -69,6 +71,8 @@ export interface SessionDependencies {
   /** The model that was named for this run, if one was: it beats that of a session that is opened again. */
   readonly namedModel: string | undefined;
   readonly autoApprove: boolean;
+  /** Sessions go on when nobody is attached. */
+  readonly isService: boolean;
   readonly context: CommandOf<"SetContext">["values"];
   readonly howToAddRule: ((rule: string) => string) | undefined;
   readonly keepRule: ((rule: string) => Promise<string>) | undefined;

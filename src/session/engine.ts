@@ -1,14 +1,18 @@
 /** The engine of one session, put together around its core: its chains, its budgets, and how it delegates. */
-import { rootTools, tighterBudgets } from "#artifacts";
+import { rootTools, skillsOf, tighterBudgets } from "#artifacts";
 import { defined, EffectError, type FilePort } from "#base";
-import type { BasePrompt } from "#context";
+import { type BasePrompt, lastTurns, type PromptBlock } from "#context";
 import {
   type Approver,
+  type AskPerson,
   createModelQuestions,
   createSession,
   type EngineSession,
   type EventBus,
+  type HiddenTools,
   type HookDispatcher,
+  type JoinTurn,
+  type Lasting,
   type Provider,
   type Reopened,
   type SessionCore,
@@ -18,15 +22,28 @@ import {
   type ToolSource,
   traceProvider,
 } from "#engine";
-import { type Budgets, createBudgets, createHookDispatcher, type Permission, type Rule } from "#governance";
+import {
+  type Budgets,
+  createBudgets,
+  createHookDispatcher,
+  createSkillLimits,
+  type Permission,
+  type Rule,
+  type SkillLimits,
+} from "#governance";
 import type { SessionId, TurnId } from "#protocol";
+import { type BackgroundJobs, createBackgroundJobs, createJobTools } from "#tools";
+import { type Agreements, createAgreements } from "./agreements.ts";
 import { requestChain, toolChain } from "./chains.ts";
+import { rereadSource, sessionCompactor } from "./compaction.ts";
 import { createDelegating, type Delegating, type DelegatingParts } from "./delegates.ts";
 import type { SessionDependencies } from "./dependencies.ts";
 import { permissionOf, rulesOf } from "./policy.ts";
 import { createProfileNotice } from "./profile-notice.ts";
+import type { AskNow } from "./project.ts";
 import { askingOf, askPerson } from "./questions.ts";
 import type { SessionServers } from "./servers.ts";
+import { createSessionSources, type SessionSourcesOptions } from "./sources.ts";
 import { type AgentTree, type Birth, hiddenFrom, policiesOf } from "./tree.ts";
 import { createUnknownKeysNotice } from "./unknown-keys-notice.ts";
 import type { SessionWorld } from "./world.ts";
@@ -51,6 +68,9 @@ export interface SessionEngine {
   readonly permission: Permission;
   /** Those of the project and of plugins; absent where there are none. */
   readonly hooks: HookDispatcher | undefined;
+  readonly agreements: Agreements;
+  /** Absent for a delegate: nothing of it outlives its turn. */
+  readonly jobs: BackgroundJobs | undefined;
   /** Those in force, but for what answers have added. */
   rules(): readonly Rule[];
   /** When the last event is stored. */
@@ -67,36 +87,35 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
   const hidden = runtime && hiddenFrom(runtime, policiesOf(birth));
   const budgets = budgetsOf(parts);
   const permission = permissionOf(parts);
-  world.sandbox.recordTo(bus);
-  world.servers.recordTo(bus);
-  const delegating =
-    runtime === undefined || hidden === undefined
-      ? undefined
-      : createDelegating({
-          ...{ ...parts, runtime, hidden, openWorktree: worktreeOpener(parts) },
-          adopt: (open) => dependencies.adopt(id, open),
-        });
+  const joining = joiningOf(parts);
+  const limits = skillLimitsOf(parts);
+  for (const recorded of [world.sandbox, world.servers]) recorded.recordTo(bus);
+  const delegating = delegatingOf(parts, hidden, limits);
+  const ask = askPerson({ bus, approver, asking: askingOf(birth), givenAnswers: earlier?.answers });
+  const work = sessionWork(parts, () => engine.lasting);
   const { askModel, ...model } = modelOf(parts, budgets);
-  const chained = { permission, budgets, hooks, askModel };
-  const engine = createSession(core, {
-    ids,
-    store,
-    ...model,
+  const compactor = sessionCompactor(parts, hooks);
+  const chained = { permission, budgets, hooks, limits, askModel, jobs: work.jobs, joined: joining.blocks, compactor };
+  const engine: EngineSession = createSession(core, {
+    ...{ ids, store, ...model },
     requestChain: requestChain(parts, chained),
     previewChain: () => requestChain(parts, { ...chained, hooks: undefined }),
+    compaction: { compactor, chain: [budgets.request] },
     toolChain: toolChain(parts, chained),
-    ask: askPerson({ bus, approver, asking: askingOf(birth), givenAnswers: earlier?.answers }),
-    toolSources: toolSources(parts, delegating),
+    ask,
+    background: work.jobs?.start,
+    toolSources: [...toolSources(parts, delegating, work.tools), rereadSource(parts, () => engine.isCompacted)],
     isFile: (path) => isFile(world.ports.files, path),
     beforeTurn: readiness(bus, dependencies, parts),
     settle: async () => delegating?.delegations.settle(),
     toolSettings: settings.tools,
     maxSteps: birth?.spec.maxSteps ?? settings.maxSteps,
     depth,
-    subscribers: [budgets.onEvent, labels.onEvent, ...extensions.subscribers],
+    subscribers: [budgets.onEvent, labels.onEvent, limits.onEvent, compactor.onEvent, ...extensions.subscribers],
     ...defined({
       hooks,
       hidden,
+      joinTurn: joining.join,
       beforeStep: stepBeginning(parts, own?.refresh ?? runtime?.refresh),
       checkStop: birth?.spec.checkStop,
       beforeEnd: runtime === undefined && Object.keys(settings.budgets).length === 0 ? undefined : publishTotals,
@@ -104,11 +123,12 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
       earlier,
     }),
   });
-  runtime?.attach(bus, engine.nested);
+  runtime?.attach(bus, engine.nested, askingInSteps(parts, ask));
   return {
     engine,
     permission,
     hooks,
+    ...work,
     rules: () => rulesOf(parts),
     async close() {
       budgets.close();
@@ -122,6 +142,33 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     if (birth === undefined) runtime?.endTurn(turn);
     budgets.tellLeft(turn);
   }
+}
+
+function delegatingOf(
+  parts: SessionEngineParts,
+  hidden: HiddenTools | undefined,
+  { inForce: limitsInForce }: SkillLimits,
+): Delegating | undefined {
+  const { runtime } = parts.place;
+  if (runtime === undefined || hidden === undefined) return undefined;
+  const { core, dependencies } = parts;
+  return createDelegating({
+    ...parts,
+    runtime,
+    hidden,
+    limitsInForce,
+    openWorktree: worktreeOpener(parts),
+    adopt: (open) => dependencies.adopt(core.id, open),
+  });
+}
+
+function skillLimitsOf({ core, world, place: { runtime }, birth }: SessionEngineParts): SkillLimits {
+  return createSkillLimits({
+    bus: core.bus,
+    root: world.ports.files.root,
+    skills: () => (runtime === undefined ? [] : skillsOf(runtime.live.current())),
+    inherited: birth?.inheritedLimits ?? [],
+  });
 }
 
 function budgetsOf({ core, dependencies, place, earlier }: SessionEngineParts): Budgets {
@@ -147,6 +194,27 @@ function modelOf({ core, dependencies, world }: SessionEngineParts, { request: b
   return { provider, takeUsed, askModel: ask };
 }
 
+/** What its world does is recorded. What joins the turns of a root: stable blocks first, then what fits the input. */
+function joiningOf({ core: { bus }, birth, world, place: { memory, runtime } }: SessionEngineParts): {
+  readonly join?: JoinTurn;
+  readonly blocks: () => readonly PromptBlock[];
+} {
+  world.sandbox.recordTo(bus);
+  world.servers.recordTo(bus);
+  if (birth !== undefined) return { blocks: () => [] };
+  memory.recordTo(bus);
+  const visible: SessionSourcesOptions["visible"] = (history) =>
+    lastTurns(history, runtime?.live.current().config.context.maxHistory);
+  const sources = runtime && createSessionSources({ bus, sources: runtime.live.sources, visible });
+  return {
+    async join(turn) {
+      await sources?.join(turn);
+      await memory.join(turn);
+    },
+    blocks: () => [...(sources?.blocks() ?? []), ...memory.blocks()],
+  };
+}
+
 /** Servers whose tools are known are connected behind the first request: to load what that takes holds up everything else. */
 function beforeServers(provider: Provider, { begin }: Pick<SessionServers, "begin">): Provider {
   return {
@@ -162,6 +230,17 @@ function beforeServers(provider: Provider, { begin }: Pick<SessionServers, "begi
         begin();
       }
     },
+  };
+}
+
+/** Before its first step a turn may not be in the log yet. */
+function askingInSteps({ core, dependencies: { ids } }: SessionEngineParts, ask: AskPerson): AskNow {
+  return (signal) => {
+    const { running } = core.state;
+    if (running?.steering.step === undefined) return undefined;
+    return (file, question, options) => {
+      return ask({ turn: running.turn, id: ids.call(), signal }, question, options, { file });
+    };
   };
 }
 
@@ -209,13 +288,13 @@ function pluginHooks(parts: SessionEngineParts): HookDispatcher | undefined {
 function readiness(
   bus: EventBus,
   { secretsTold, settings, profiles, tape }: SessionDependencies,
-  { world: { servers }, birth }: SessionEngineParts,
+  { world: { servers }, place: { memory }, birth }: SessionEngineParts,
 ): () => Promise<void> {
   const unknownKeys = createUnknownKeysNotice(bus, secretsTold);
   // A delegate has the profile of its root, which tells. In a replay the file can be another one.
   const watched = birth === undefined && !tape.isOn ? profiles : undefined;
   const profileNotice = createProfileNotice(bus, settings.profile, watched);
-  return async () => void (await Promise.all([unknownKeys(), profileNotice(), servers.ready()]));
+  return async () => void (await Promise.all([unknownKeys(), profileNotice(), servers.ready(), memory.ready()]));
 }
 
 /** The servers belong to the root, and so do the resources that its tree has read. */
@@ -230,17 +309,35 @@ function stepBeginning(
   };
 }
 
+/** What the person and the agent agree on, and what goes on beside the turns of a root; with the tools for it. */
+function sessionWork({ core, dependencies, birth, place }: SessionEngineParts, lasting: () => Lasting) {
+  const { bus, clock } = core;
+  const agreements = createAgreements({ bus, mode: place.mode, lasting });
+  if (birth !== undefined) return { agreements, jobs: undefined, tools: (): readonly Tool[] => [] };
+  const jobs = createBackgroundJobs({ bus, clock, ids: dependencies.ids, now: () => runningStep(core) });
+  const forJobs = createJobTools(jobs, clock);
+  // Those for background commands come with the first one.
+  const tools = (): readonly Tool[] =>
+    jobs.list().length === 0 ? agreements.tools : [...agreements.tools, ...forJobs];
+  return { agreements, jobs, tools };
+}
+
+function runningStep({ state }: SessionCore): { readonly turn?: TurnId; readonly step?: number } {
+  return defined({ turn: state.running?.turn, step: state.running?.steering.step });
+}
+
 /** A root has all there are; a delegate has those that were named for it. */
 function toolSources(
   { dependencies, birth, world, place: { runtime } }: SessionEngineParts,
   delegating: Delegating | undefined,
+  ofSession: () => readonly Tool[],
 ): readonly ToolSource[] {
   const delegation = (): readonly Tool[] => delegating?.tools() ?? [];
   if (birth !== undefined) {
     return [{ name: "delegate", tools: () => [...birth.spec.tools(delegation()), ...world.servers.tools()] }];
   }
   const tools = (): readonly Tool[] => {
-    const given = dependencies.toolSources.flatMap((source) => source.tools());
+    const given = [...dependencies.toolSources.flatMap((source) => source.tools()), ...ofSession()];
     const { project, meta } = runtime?.tools() ?? { project: [], meta: [] };
     return rootTools({ given, project, meta, delegation: delegation() }, runtime?.live.current());
   };

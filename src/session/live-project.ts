@@ -6,6 +6,7 @@
 import {
   type AwaitingFile,
   contextTexts,
+  type DeclaredSource,
   inHookOrder,
   instructionTexts,
   type LoadedProject,
@@ -39,8 +40,18 @@ export interface LiveProjectOptions {
   readonly askForAck?: AskForAck;
 }
 
-/** Asks a person about files that wait for an ack; resolves to whether one was given. Never rejects because of an answer. */
-export type AskForAck = (awaiting: readonly AwaitingFile[], signal: AbortSignal) => Promise<boolean>;
+/** A question about a file in the conversation; undefined when nobody answers. */
+export type AskInline = (file: string, question: string, options: readonly string[]) => Promise<string | undefined>;
+
+/**
+ * Asks a person about files that wait for an ack; resolves to whether one was given, or to `later` when it needs `ask` and cannot ask
+ * now. Never rejects because of an answer.
+ */
+export type AskForAck = (
+  awaiting: readonly AwaitingFile[],
+  signal: AbortSignal,
+  ask: AskInline | undefined,
+) => Promise<boolean | "later">;
 
 export interface LiveProject {
   current(): Project;
@@ -52,11 +63,22 @@ export interface LiveProject {
   /** Names everything that is in force. */
   version(): string;
   prompt(): readonly PromptBlock[];
+  /** `context.sources`, in their order. */
+  sources(): readonly LiveSource[];
   /** A call works on this file of the workspace: context files of its folders, and skills for it, count from the next step on. */
   touch(path: string): void;
   readonly skillTriggers: SkillTriggers;
   /** Looks at the files again; told on the bus when something changed. A change that waits for an ack is asked about here. */
-  refresh(bus: Pick<EventBus, "publish">, signal: AbortSignal): Promise<void>;
+  refresh(bus: Pick<EventBus, "publish">, signal: AbortSignal, ask?: AskInline): Promise<void>;
+}
+
+/** A context source with its scripts compiled. */
+export interface LiveSource {
+  readonly source: DeclaredSource;
+  /** What `when` gives for the current values. */
+  applies(): ConditionResult;
+  /** Of a Starlark source: its text now. Throws. */
+  text?(): string;
 }
 
 /** All that follows from one version of the files. */
@@ -66,11 +88,13 @@ interface InForce {
   readonly hooks: ReadonlyMap<string, readonly Hook[]>;
   readonly rules: readonly Rule[];
   readonly conditions: ReadonlyMap<string, Condition>;
+  readonly sources: readonly LiveSource[];
 }
 
 export function createLiveProject(options: LiveProjectOptions): LiveProject {
   const { loader, values, workspace, standing, platform, askForAck } = options;
   let inForce = build(options.project, options);
+  let unasked: readonly AwaitingFile[] | undefined;
   const skillTriggers = createSkillTriggers(() => skillsOf(inForce.project), workspace);
 
   function conditionOf(name: string): ConditionResult {
@@ -107,17 +131,23 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
         workspace,
         platform,
       }),
+    sources: () => inForce.sources,
     touch(path) {
       loader.touch(path);
       skillTriggers.touch(path);
     },
     skillTriggers,
-    async refresh(bus, signal) {
+    async refresh(bus, signal, ask) {
       const loaded = loader.refresh();
-      if (loaded === undefined) return;
-      await take(loaded, bus);
-      const { awaiting } = loaded;
-      if (awaiting === undefined || askForAck === undefined || !(await askForAck(awaiting, signal))) return;
+      if (loaded !== undefined) {
+        await take(loaded, bus);
+        unasked = loaded.awaiting;
+      }
+      if (unasked === undefined || askForAck === undefined) return;
+      const given = await askForAck(unasked, signal, ask);
+      if (given === "later") return;
+      unasked = undefined;
+      if (!given) return;
       const acked = loader.refresh();
       if (acked !== undefined) await take(acked, bus);
     },
@@ -160,7 +190,7 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
 
 /** Of the files that slash commands come from. */
 function wordVersions(project: Project): string {
-  const files = [...optionalFiles(project, "skill"), ...optionalFiles(project, "command")];
+  const files = (["skill", "command", "aliases"] as const).flatMap((kind) => optionalFiles(project, kind));
   return JSON.stringify(files.map(({ file, hash }) => [file, hash]));
 }
 
@@ -215,6 +245,26 @@ function build(project: Project, { scripts, values }: Pick<LiveProjectOptions, "
     hooks,
     rules: project.config.permissions.map(({ effect, rule, source }) => parseRule(rule, effect, source)),
     conditions,
+    sources: (project.config.context.sources ?? []).map((source) => liveSource(source, { scripts, values })),
+  };
+}
+
+function liveSource(
+  source: DeclaredSource,
+  { scripts, values }: Pick<LiveProjectOptions, "scripts" | "values">,
+): LiveSource {
+  const condition = source.when === undefined ? undefined : scripts.condition(source.when);
+  const text = source.origin.kind === "starlark" ? scripts.text(source.origin.script) : undefined;
+  return {
+    source,
+    applies() {
+      try {
+        return { holds: condition === undefined || condition(values()) };
+      } catch (error) {
+        return { error: messageOf(error) };
+      }
+    },
+    ...(text === undefined ? {} : { text: () => text(values()) }),
   };
 }
 

@@ -1,39 +1,40 @@
 /** Opens one session: finds it and its folder, gives it ports, a log and a place in its tree, then its engine. */
 import { isAbsolute } from "node:path";
-import { loadFieldParser } from "#artifacts";
+import { loadFieldParser, optionalFiles } from "#artifacts";
 import { defined } from "#base";
-import { basePrompt } from "#context";
+import { basePrompt, lastTurns } from "#context";
 import type { Beginning, ImportedTurns, LiveSession, SessionLimits } from "#control";
-import { createDelegationTree, endInterrupted } from "#delegation";
+import { createDelegationTree } from "#delegation";
 import {
   type Approver,
   createRunContext,
   createSessionCore,
-  publishContext,
   type Reopened,
   type RunContext,
   refuseDelegate,
   reopenSession,
   type SessionCore,
-  type SessionLog,
   type SessionMeta,
   sumOf,
   type Tool,
 } from "#engine";
 import { createSessionLabels, createToolRates, deniedPrograms, newTreeUse, type SessionLabels } from "#governance";
-import { type CommandOf, type EventPayload, ReasonError, type SessionId } from "#protocol";
+import { type CommandOf, ReasonError, type SessionId } from "#protocol";
 import { foldersApart } from "#stores";
 import { refusedWorkspace } from "#world";
 import { liveSession, ruleCommands } from "./commands.ts";
-import { otherProfile, publishImport } from "./continued-session.ts";
+import { otherProfile } from "./continued-session.ts";
 import { type OpenedProject, type SessionDependencies, withLimits, withSettings } from "./dependencies.ts";
-import { createSessionEngine, type SessionEngine } from "./engine.ts";
+import { createSessionEngine } from "./engine.ts";
 import { createInputCompletion } from "./input-completion.ts";
+import { lifeOf, type TakenLog } from "./life.ts";
+import { createSessionMemory, type SessionMemory } from "./memory.ts";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project.ts";
 import type { SessionServers } from "./servers.ts";
 import { type HookedSession, openShellHooks, type ShellHooks } from "./shell-hooks.ts";
 import { sessionSlash } from "./slash.ts";
 import type { AgentTree, Birth } from "./tree.ts";
+import { workOf, workWords } from "./work-words.ts";
 import { openWorld, type SessionWorld } from "./world.ts";
 
 export async function openSession(
@@ -61,10 +62,20 @@ export async function openSession(
   // Commands begin in the folder of what starts them.
   const running = birth?.spec.folder === undefined ? birth?.place.processes : undefined;
   const shared = { running, servers: birth?.place.servers, agent: birth?.spec.agent };
-  const parts = { id, folder, dependencies: found.dependencies, project, deniedPrograms: denied };
+  const memory =
+    birth?.place.memory ??
+    createSessionMemory({
+      session: id,
+      settings: settings.memory,
+      store: program.tape.session(id).memory(program.memoryOf(folder)),
+      repository: () => optionalFiles(project() ?? { optional: [] }, "memory").map(({ content }) => content),
+      labels: () => labels?.held() ?? [],
+      visible: (history) => lastTurns(history, project()?.config.context.maxHistory),
+    });
+  const parts = { id, folder, dependencies: found.dependencies, project, deniedPrograms: denied, memory: memory.port };
   const world = await openWorld({ ...parts, ...shared });
   // A delegate has those of its root.
-  const dependencies = birth === undefined ? withServers(found.dependencies, world.servers) : found.dependencies;
+  const dependencies = birth === undefined ? withTools(found.dependencies, world.servers, memory) : found.dependencies;
   const taken = await takeLog(found, command, birth, onTaken);
   if (birth === undefined) dependencies.programServers.open.add(world.servers);
   try {
@@ -102,8 +113,9 @@ export async function openSession(
     const core = createSessionCore({ id, clock, log, redaction, model, ...defined({ schedule: tape.schedule }) });
     const shared = { found: { ...found, dependencies }, profile };
     const place =
-      placeOf(birth, world) ?? rootPlace({ ...shared, world, earlier, imported, context, runtime, core, shellHooks });
-    session = { core, plan: place.plan };
+      placeOf(birth, world) ??
+      rootPlace({ ...shared, world, memory, earlier, imported, context, runtime, core, shellHooks });
+    session = { core, mode: place.mode };
     labels = place.labels;
     const made = createSessionEngine({
       ...{ core, depth, dependencies, approver, birth, world, place, earlier, standing },
@@ -115,17 +127,23 @@ export async function openSession(
           child,
         ),
     });
-    const { engine, permission, rules } = made;
+    const { engine, permission, rules, agreements, jobs } = made;
     const ruled = ruleCommands(engine.bus, permission, rules, dependencies.keepRule);
     const { servers } = place;
+    const work = workWords({
+      ...{ agreements, jobs, lasting: engine.lasting, mode: place.mode, clock },
+      isService: dependencies.isService,
+    });
     const slash = sessionSlash({
-      ...{ dependencies, servers, rules: ruled.rules, runtime: place.runtime },
-      ...{ model: () => engine.model, tools: place.allTools },
+      ...place,
+      ...{ dependencies, rules: ruled.rules, work, model: () => engine.model, tools: place.allTools },
     });
     const completion = createInputCompletion({ slash, servers, redaction: core.redaction });
     return {
-      ...liveSession({ engine, models, plan: place.plan, context }),
+      ...liveSession({ engine, models, context }),
       ...ruled,
+      agreements,
+      work: () => workOf({ agent: made, mode: place.mode, autoApprove: dependencies.autoApprove }),
       slash,
       completeInput: (text) => completion(text, new AbortController().signal),
       ...lifeOf({ depth, dependencies, birth, imported, world, place, session: made, ...taken }),
@@ -185,14 +203,6 @@ function refusal({ env, ownPaths }: SessionDependencies, folder: string): string
   return refusedWorkspace(folder, { env, own: ownPaths, apart: foldersApart(env) });
 }
 
-interface TakenLog {
-  readonly log: SessionLog;
-  /** Where an earlier run left the session. */
-  readonly earlier: Reopened | undefined;
-  readonly model: string;
-  readonly profile: string;
-}
-
 /** The lease of its log, which is made for a new session and read for one that was there before. */
 async function takeLog(
   { id, previous, workspace, dependencies }: FoundSession,
@@ -233,6 +243,7 @@ function rootPlace({
   found: { id, workspace, dependencies },
   profile,
   world: { ports, processes, servers },
+  memory,
   earlier,
   imported,
   context,
@@ -243,6 +254,7 @@ function rootPlace({
   readonly found: FoundSession;
   readonly profile: string;
   readonly world: SessionWorld;
+  readonly memory: SessionMemory;
   readonly earlier: Reopened | undefined;
   readonly imported: ImportedTurns | undefined;
   readonly context: RunContext;
@@ -256,10 +268,15 @@ function rootPlace({
     profile,
     runtime,
     context,
-    plan: { active: earlier?.remains.planMode ?? false },
+    mode: {
+      plan: earlier?.remains.planMode ?? false,
+      base: earlier?.remains.lasting.base ?? "ask",
+      delegates: new Set(),
+    },
     processes,
     shellHooks,
     servers,
+    memory,
     budget: newTreeUse(earlier && sumOf(earlier.remains.spent, earlier.remains.delegated)),
     tree: createDelegationTree(),
     sessionRules: [],
@@ -277,100 +294,21 @@ function rootPlace({
   };
 }
 
-function withServers(dependencies: SessionDependencies, servers: SessionServers): SessionDependencies {
-  return { ...dependencies, toolSources: [...dependencies.toolSources, { name: "mcp", tools: servers.tools }] };
+function withTools(
+  dependencies: SessionDependencies,
+  servers: SessionServers,
+  memory: SessionMemory,
+): SessionDependencies {
+  const own = [
+    { name: "memory", tools: memory.tools },
+    { name: "mcp", tools: servers.tools },
+  ];
+  return { ...dependencies, toolSources: [...dependencies.toolSources, ...own] };
 }
 
 /** Those that come from no project. */
 function toolsOf({ toolSources }: SessionDependencies): readonly Tool[] {
   return toolSources.flatMap((source) => source.tools());
-}
-
-/** How it begins and ends, and what it takes back. */
-function lifeOf({
-  depth,
-  dependencies,
-  birth,
-  imported,
-  world: { ports, sandbox, servers },
-  place,
-  session: { engine, hooks, close },
-  log,
-  earlier,
-  model,
-}: Omit<TakenLog, "profile"> & {
-  readonly depth: number;
-  readonly dependencies: SessionDependencies;
-  readonly birth: Birth | undefined;
-  readonly imported: ImportedTurns | undefined;
-  readonly world: SessionWorld;
-  readonly place: AgentTree;
-  readonly session: SessionEngine;
-}): Pick<LiveSession, "begin" | "finish" | "restore" | "release"> {
-  const { root } = ports.files;
-  const { workspace, profile, runtime, context } = place;
-  return {
-    async begin() {
-      const linked = root === workspace ? {} : { root };
-      await engine.bus.publish("SessionStarted", {
-        working_dir: workspace,
-        ...linked,
-        profile,
-        model,
-        ...bornAs(birth),
-      });
-      // A delegate is part of the session at its root, which has been through this.
-      if (birth !== undefined) return;
-      await runtime?.refresh(new AbortController().signal);
-      await tellHooks("session.start");
-      if (imported !== undefined) await publishImport(engine.bus, place.plan, imported);
-      if (Object.keys(context.values()).length > 0) await context.set(engine.bus, {});
-      if (earlier !== undefined) {
-        await endInterrupted(earlier.remains.openDelegations, engine.bus, dependencies.store);
-      }
-      await engine.begin();
-    },
-    async finish() {
-      if (birth !== undefined) return;
-      await tellHooks("session.end");
-      await runtime?.close();
-    },
-    async restore(command, by) {
-      const { undo } = dependencies;
-      if (undo === undefined) {
-        throw new ReasonError("NotAllowed", { detail: "Undo is off here, so Harness keeps no earlier versions." });
-      }
-      return undo.restore(engine.bus, root, command, by);
-    },
-    async release() {
-      await engine.settled();
-      await close();
-      // Those of its root are not a delegate's to end.
-      if (birth === undefined) dependencies.programServers.open.delete(servers);
-      await servers.close();
-      await sandbox.close();
-      // The folder of another session stays: that one may be at work in it.
-      if (birth === undefined && dependencies.scratch?.of(engine.id) === workspace)
-        dependencies.scratch.close(workspace);
-      await log.release();
-    },
-  };
-
-  /** Informs: what hooks answer to these changes nothing, but they may add context. */
-  async function tellHooks(event: "session.start" | "session.end"): Promise<void> {
-    if (hooks === undefined || hooks.idle(event)) return;
-    const { signal } = new AbortController();
-    const verdict = await hooks.dispatch(event, null, { session: engine.id, depth, nesting: 0, signal });
-    if (!verdict.blocked) await publishContext(engine.bus, verdict.context ?? []);
-  }
-}
-
-function bornAs(
-  birth: Birth | undefined,
-): Pick<EventPayload<"SessionStarted">, "parent" | "call_id" | "agent" | "depth"> {
-  if (birth === undefined) return {};
-  const { spec, parent } = birth;
-  return { parent, call_id: spec.callId, agent: spec.agent, depth: spec.depth };
 }
 
 /** Loaded with the first session that has a project: a folder without one pays nothing for it. */

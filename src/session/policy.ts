@@ -1,15 +1,16 @@
 /** What decides about the calls of a session: rules, labels and the network, as the user and the project have them now. */
 import type { LabelRule, Settings } from "#artifacts";
 import { canonicalHash, type DomainList } from "#base";
-import { createPermission, type Permission, type Rule } from "#governance";
+import { createPermission, type Permission, type Rule, withEditRules } from "#governance";
 import type { SessionEngineParts } from "./engine.ts";
 import { askingOf } from "./questions.ts";
 
 type PolicyParts = Pick<SessionEngineParts, "dependencies" | "place">;
 
 /** Those in force, but for what answers have added. */
-export function rulesOf({ dependencies, place: { runtime } }: PolicyParts): readonly Rule[] {
-  return runtime === undefined ? dependencies.rules : [...dependencies.rules, ...runtime.live.rules()];
+export function rulesOf({ dependencies, place: { runtime, mode } }: PolicyParts): readonly Rule[] {
+  const rules = runtime === undefined ? dependencies.rules : [...dependencies.rules, ...runtime.live.rules()];
+  return mode.base === "accept-edits" ? withEditRules(rules) : rules;
 }
 
 /** What is private or untrusted, in the words of the user and of the project. */
@@ -33,7 +34,7 @@ export function permissionOf(parts: SessionEngineParts): Permission {
     files: ports.files,
     strict: () => settings.strictPermissions || place.runtime?.live.current().config.strictPermissions === true,
     autoApprove: dependencies.autoApprove,
-    planMode: () => place.plan.active,
+    planMode: () => place.mode.plan,
     labels: place.labels,
     labelRules: () => labelRules(parts),
     isOffline: () => settings.sandbox !== "off" && domains()?.entries.length === 0,

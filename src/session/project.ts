@@ -39,7 +39,7 @@ import {
 import { createSkillTool } from "#tools";
 import { childEnvironment } from "#world";
 import { createBundles } from "./bundles.ts";
-import { type AskForAck, createLiveProject, type LiveProject } from "./live-project.ts";
+import { type AskForAck, type AskInline, createLiveProject, type LiveProject } from "./live-project.ts";
 import type { ShellHooks } from "./shell-hooks.ts";
 
 /** What scripts can learn of the machine they run on. */
@@ -75,6 +75,15 @@ export interface ProjectRuntimeOptions {
   readonly otherTools: () => readonly Tool[];
 }
 
+/** The way to ask in the conversation; undefined outside of the steps of a turn. */
+export type AskNow = (signal: AbortSignal) => AskInline | undefined;
+
+interface Attached {
+  readonly bus: EventBus;
+  readonly nested: NestedCall;
+  readonly askNow: AskNow;
+}
+
 export interface ProjectRuntime {
   readonly live: LiveProject;
   readonly hooks: HookDispatcher;
@@ -82,8 +91,8 @@ export interface ProjectRuntime {
   tools(): { readonly project: readonly Tool[]; readonly meta: readonly Tool[] };
   /** A turn of the root is over. Publishes the counters of scripts when they have changed. */
   endTurn(turn: TurnId): void;
-  /** Called once for each session of the tree, when it has its bus. */
-  attach(bus: EventBus, nested: NestedCall): void;
+  /** Called once for each session of the tree, when it has its bus. `askNow`: see `AskNow`. */
+  attach(bus: EventBus, nested: NestedCall, askNow: AskNow): void;
   /** Before each step. */
   refresh(signal: AbortSignal, turn?: TurnId): Promise<void>;
   /** Asks no more hooks about `custom.*` events; before the session's last event. */
@@ -109,7 +118,7 @@ export interface DelegateRuntime {
 export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRuntime {
   const { session, clock, context, ports, env, ids, parseFields, machine } = options;
   const { platform, hostname } = machine;
-  const sessions = new Map<SessionId, { readonly bus: EventBus; readonly nested: NestedCall }>();
+  const sessions = new Map<SessionId, Attached>();
   const attached = (id: SessionId) => {
     const found = sessions.get(id);
     if (found === undefined) throw new Error("the session has not started yet, or has ended");
@@ -220,8 +229,8 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
   const skillTools = (): readonly Tool[] =>
     listedSkills(skillsOf(live.current()), live.skillTriggers.raised()).length === 0 ? [] : [skill];
 
-  function attach(bus: EventBus, nested: NestedCall): void {
-    sessions.set(bus.session, { bus, nested });
+  function attach(bus: EventBus, nested: NestedCall, askNow: AskNow): void {
+    sessions.set(bus.session, { bus, nested, askNow });
     if (bus.session === session) bus.subscribe(live.skillTriggers.onEvent);
   }
 
@@ -233,7 +242,8 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
       hooks: asked,
       async refresh(signal) {
         states.of(of).setValues(context.values());
-        await live.refresh(attached(of).bus, signal);
+        const { bus, askNow } = attached(of);
+        await live.refresh(bus, signal, askNow(signal));
       },
       detach() {
         states.drop(of);
@@ -262,7 +272,8 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     async refresh(signal, turn) {
       running = turn;
       states.of(session).setValues(context.values());
-      await live.refresh(attached(session).bus, signal);
+      const { bus, askNow } = attached(session);
+      await live.refresh(bus, signal, askNow(signal));
     },
     close: custom.close,
     forDelegate,

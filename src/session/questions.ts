@@ -31,7 +31,10 @@ export function askPerson({ bus, approver, asking, givenAnswers }: QuestionParts
     const choices = defined({ options: options.length === 0 ? undefined : [...options] });
     // Waits before the question is published: whoever sees it may answer at once.
     const unpublished = new AbortController();
-    const answered = approver.answer({ turn, callId }, AbortSignal.any([signal, withdrawn, unpublished.signal]));
+    const answered = approver.answer(
+      { turn, callId, isLong: details.plan !== undefined },
+      AbortSignal.any([signal, withdrawn, unpublished.signal]),
+    );
     try {
       await bus.publish("QuestionAsked", { turn, call_id: callId, question, ...choices, ...shown, ...asking });
     } catch (error) {

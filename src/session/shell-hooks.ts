@@ -7,6 +7,7 @@ import { optionalFiles, type Project, type ShellHook } from "#artifacts";
 import { type Confinement, EffectError } from "#base";
 import type { Hook, HookCall, SessionCore } from "#engine";
 import { ReasonError } from "#protocol";
+import { modeOf, type SessionMode } from "./agreements.ts";
 import type { SessionDependencies } from "./dependencies.ts";
 import type { SessionWorld } from "./world.ts";
 
@@ -23,7 +24,7 @@ export interface ShellHooks {
 /** What hooks are told of the root session; absent until it is made. */
 export interface HookedSession {
   readonly core: SessionCore;
-  readonly plan: { readonly active: boolean };
+  readonly mode: Pick<SessionMode, "plan" | "base">;
 }
 
 export interface ShellHookParts {
@@ -81,7 +82,12 @@ function factsOf({ dependencies, isResumed, session: made, project }: ShellHookP
   };
   return {
     model: () => session().core.state.model,
-    permissionMode: () => (session().plan.active ? "plan" : autoApprove ? "bypassPermissions" : "default"),
+    permissionMode: () => {
+      const mode = modeOf(session().mode);
+      if (mode === "plan") return "plan";
+      if (autoApprove) return "bypassPermissions";
+      return mode === "accept-edits" ? "acceptEdits" : "default";
+    },
     startedBy: isResumed ? "resume" : "startup",
     servers: settings.mcpServers.map(({ name }) => name),
     checkScripts: (hook: ShellHook, call: HookCall) => checkScripts(hook, call, project()),

@@ -1,8 +1,10 @@
 /** The slash commands of one session: those of the program, then one source for each kind of thing that a session can have. */
-import { visibleLine } from "#base";
+import { optionalFiles } from "#artifacts";
+import { type Memory, visibleLine } from "#base";
 import type { LiveSession } from "#control";
 import {
   aliasSource,
+  type BuiltInRuns,
   createSlashRegistry,
   type SlashEntry,
   type SlashRegistry,
@@ -12,6 +14,7 @@ import {
 import { agentCommands } from "./agent-commands.ts";
 import type { SessionDependencies } from "./dependencies.ts";
 import { projectCommands } from "./markdown-commands.ts";
+import type { SessionMemory } from "./memory.ts";
 import { profileCommands, profileText } from "./profile-commands.ts";
 import type { ProjectRuntime } from "./project.ts";
 import { serverCommands } from "./server-commands.ts";
@@ -26,6 +29,8 @@ export interface SessionSlashParts {
   readonly servers: Pick<SessionServers, "states" | "restart" | "prompts">;
   readonly rules: LiveSession["rules"];
   readonly runtime: ProjectRuntime | undefined;
+  readonly work: BuiltInRuns;
+  readonly memory: Pick<SessionMemory, "considered" | "port">;
 }
 
 /** Throws ConfigInvalid when two sources claim the same namespace. */
@@ -36,11 +41,15 @@ export function sessionSlash({
   runtime,
   model,
   tools,
+  work,
+  memory,
 }: SessionSlashParts): SlashRegistry {
   const { slash, settings, profiles } = dependencies;
   const project = () => runtime?.live.current();
   const mcp = serverCommands(settings.mcpServers, servers);
-  const aliases = aliasSource(slash.aliases, () => registry);
+  // An alias of the user hides one of the project.
+  const targets = () => new Map([...projectAliases(runtime), ...slash.aliases]);
+  const aliases = aliasSource(targets, () => registry);
   const sources: readonly SlashSource[] = [
     ...slash.sources,
     skillCommands(runtime),
@@ -54,6 +63,8 @@ export function sessionSlash({
   const registry = createSlashRegistry(sources, {
     ...slash.builtIns,
     ...mcp.builtIns,
+    ...work,
+    memory: memoryRun(memory),
     rules: listRules,
     permissions: listRules,
     profile: () => ({
@@ -65,6 +76,31 @@ export function sessionSlash({
     }),
   });
   return registry;
+}
+
+/** Only those of a file that somebody allowed. */
+function projectAliases(runtime: ProjectRuntime | undefined): readonly (readonly [string, string])[] {
+  const files = runtime === undefined ? [] : optionalFiles(runtime.live.current(), "aliases");
+  return files.flatMap(({ content }) => Object.entries(content.targets));
+}
+
+const FOUND = 10;
+
+function memoryRun({ considered, port }: SessionSlashParts["memory"]): SlashEntry["run"] {
+  return async ({ text }) => {
+    if (text !== undefined) {
+      const found = await port.search(text, FOUND);
+      return { text: found.map((memory) => `  ${memoryLine(memory)}`).join("\n") || "No memory matches." };
+    }
+    const lines = considered().map(({ memory, isChosen, why, tokens }) => {
+      return `  ${isChosen ? "+" : "-"} ${memoryLine(memory)} (${isChosen ? `${tokens} tokens, ` : ""}${visibleLine(why)})`;
+    });
+    return { text: lines.join("\n") || "No memory came close in the last turn. To find one: /memory WORDS" };
+  };
+}
+
+function memoryLine({ scope, name, description }: Memory): string {
+  return visibleLine(`${scope}/${name}: ${description}`);
 }
 
 function rulesText(rules: ReturnType<LiveSession["rules"]>): string {

@@ -3,7 +3,7 @@
  * that is neither has `noTape`, which changes nothing.
  */
 import { hostname } from "node:os";
-import type { Clock, EffectPorts, ProgramFacts, Random } from "#base";
+import type { Clock, EffectPorts, MemoryStore, ProgramFacts, Random } from "#base";
 import type { Control } from "#control";
 import type { Provider, Schedule, SessionStore } from "#engine";
 import type { Command, SessionId } from "#protocol";
@@ -37,6 +37,7 @@ export interface SessionTape {
   provider(provider: Provider): Provider;
   programs(facts: ProgramFacts): ProgramFacts;
   sandbox(sandbox: SessionSandbox): SessionSandbox;
+  memory(store: MemoryStore): MemoryStore;
   /** Absent where nothing is recorded. */
   readonly servers?: ServerTape;
 }
@@ -49,7 +50,7 @@ export function noTape({ clock, random }: { readonly clock: Clock; readonly rand
     variable: (_name, read) => read(),
     secret: (_name, read) => read(),
   };
-  const session: SessionTape = { machine, ports: same, provider: same, programs: same, sandbox: same };
+  const session: SessionTape = { machine, ports: same, provider: same, programs: same, sandbox: same, memory: same };
   return {
     isOn: false,
     clock,

@@ -8,8 +8,10 @@ import { defined, type ProcessPort } from "#base";
 import { NOTICE_BLOCK, type PromptBlock } from "#context";
 import type { DelegateSpec, DelegationTree } from "#delegation";
 import type { HiddenTools, Hook, RunContext, Tool, ToolMiddleware } from "#engine";
-import type { Rule, SessionLabels, TreeUse } from "#governance";
+import type { Rule, SessionLabels, SkillLimit, TreeUse } from "#governance";
 import type { CallId, SessionId, TurnId } from "#protocol";
+import type { SessionMode } from "./agreements.ts";
+import type { SessionMemory } from "./memory.ts";
 import type { ProjectRuntime } from "./project.ts";
 import type { SessionServers } from "./servers.ts";
 import type { ShellHooks } from "./shell-hooks.ts";
@@ -20,13 +22,15 @@ export interface AgentTree {
   /** Without a project there are no delegates, and nobody to share with. */
   readonly runtime: ProjectRuntime | undefined;
   readonly context: RunContext;
-  readonly plan: { active: boolean };
+  readonly mode: SessionMode;
   /** Starts the processes of all of them. */
   readonly processes: ProcessPort;
   /** Commands that are asked at points of the session; all of them are covered. */
   readonly shellHooks: ShellHooks;
   /** The MCP servers that all of them call. */
   readonly servers: SessionServers;
+  /** The memories that all of them can call for. */
+  readonly memory: SessionMemory;
   readonly budget: TreeUse;
   readonly tree: DelegationTree;
   /** Rules that answers have added, to whichever agent. */
@@ -50,6 +54,8 @@ export interface Birth {
   readonly inheritedHooks: readonly Hook[];
   /** What the agents above it are denied, which is what they cannot get through it. */
   readonly inheritedPolicies: readonly ToolsPolicy[];
+  /** The skills that limited the agents above it when it was started. */
+  readonly inheritedLimits: readonly SkillLimit[];
 }
 
 /**

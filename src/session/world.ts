@@ -5,6 +5,7 @@ import {
   EffectError,
   type EffectPorts,
   type FilePort,
+  type MemoryPort,
   type ProcessPort,
   type ProgramFacts,
   type WebPort,
@@ -44,6 +45,8 @@ export interface WorldParts {
   readonly running: ProcessPort | undefined;
   /** Of the whole tree, once its root has made them. */
   readonly servers: SessionServers | undefined;
+  /** Of the whole tree. */
+  readonly memory: MemoryPort;
   /** The agent that a delegate is: it may have servers of its own. */
   readonly agent: string | undefined;
 }
@@ -73,7 +76,13 @@ export async function openWorld(parts: WorldParts): Promise<SessionWorld> {
   const servers =
     parts.servers === undefined ? started(settings.mcpServers) : delegateServers(parts.servers, own, started(own));
   const sandbox = tape.sandbox(made.sandbox);
-  const given = { files: made.files, processes: made.sandbox.processes, web: made.web, servers: servers.port };
+  const given = {
+    files: made.files,
+    processes: made.sandbox.processes,
+    web: made.web,
+    servers: servers.port,
+    memory: parts.memory,
+  };
   const observed = dependencies.observePorts?.(given) ?? given;
   const ports = tape.ports(observed, domains);
   await sandbox.ensure();

@@ -22,7 +22,10 @@ const expiries: { readonly [Kind in EventKind]?: Expiry } = {
   TurnStarted: { keep: ["turn", "model", "queued"], replace: { content: block } },
   InputQueued: { keep: ["by", "allowed_by"], replace: { content: block } },
   TurnSteered: { keep: ["turn", "step", "by"], replace: { content: block } },
-  ContextAdded: { keep: ["turn", "origin", "by", "labels"], replace: { what: EXPIRED_CONTENT, content: block } },
+  ContextAdded: {
+    keep: ["turn", "origin", "by", "in_prompt", "labels"],
+    replace: { what: EXPIRED_CONTENT, content: block },
+  },
   TextDelta: { keep: ["turn", "step", "block"], replace: { text: EXPIRED_CONTENT } },
   ThinkingDelta: { keep: ["turn", "step", "block", "provider"], replace: { text: EXPIRED_CONTENT } },
   ToolCallStarted: { keep: ["turn", "step", "block", "call_id", "name", "label", "class"], replace: { args } },
@@ -33,7 +36,10 @@ const expiries: { readonly [Kind in EventKind]?: Expiry } = {
   },
   OrphanedCall: { keep: ["turn", "call_id", "name", "started_at"], replace: { args } },
   OrphanResolved: { keep: ["turn", "call_id", "resolution", "by"], replace: { note: EXPIRED_CONTENT } },
-  CompactionTriggered: { keep: ["turn", "boundary"], replace: { summary: EXPIRED_CONTENT } },
+  CompactionTriggered: {
+    keep: ["turn", "step", "boundary", "strategy", "trigger", "pruned", "tokens_before", "tokens_after", "model"],
+    replace: { summary: EXPIRED_CONTENT },
+  },
   WorkspaceRestored: {
     keep: ["action", "by", "turns", "calls", "counts"],
     replace: { restored: [{ path: EXPIRED_CONTENT, what: EXPIRED_CONTENT }], conflicts: [], failed: [] },
@@ -51,6 +57,20 @@ const expiries: { readonly [Kind in EventKind]?: Expiry } = {
   DelegationVerified: {
     keep: ["turn", "call_id", "session", "attempt", "verified", "broken"],
     replace: { reason: EXPIRED_CONTENT },
+  },
+  PlanChanged: { keep: ["state", "edited", "call_id", "by"], replace: { plan: EXPIRED_CONTENT } },
+  TodosChanged: { keep: ["turn", "call_id"], replace: { todos: [] } },
+  JobStarted: {
+    keep: ["turn", "call_id", "job", "confinement", "timeout_ms"],
+    replace: { command: EXPIRED_CONTENT },
+  },
+  JobOutput: { keep: ["call_id", "job"], replace: { text: EXPIRED_CONTENT } },
+  JobEnded: {
+    keep: [
+      ...["call_id", "job", "turn", "step", "status", "exit_code", "signal", "duration_ms", "printed_bytes"],
+      "output_hash",
+    ],
+    replace: { detail: EXPIRED_CONTENT },
   },
   ResourceUpdated: { keep: ["turn", "server"], replace: { uri: EXPIRED_CONTENT } },
   CustomEvent: { keep: ["namespace", "kind"], replace: { payload: EXPIRED_CONTENT } },

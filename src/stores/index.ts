@@ -24,6 +24,7 @@ export {
   foldersApart,
   harnessCache,
   harnessPaths,
+  heldNames,
   ownFolders,
   scratchBase,
   serverFolders,

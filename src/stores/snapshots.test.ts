@@ -211,7 +211,7 @@ it("gives the same session as all events, for any log", async () => {
           for (const event of await store.read(session, { after: first - 1, limit: 100 })) live.apply(event);
           const { isWhole, pieces } = live.take();
           const event = first + group.length - 1;
-          const isKept = await log.snapshots?.write({ format: 1, event, follows: isWhole ? 0 : follows, pieces });
+          const isKept = await log.snapshots?.write({ format: 2, event, follows: isWhole ? 0 : follows, pieces });
           expect(isKept).toBe(true);
           follows = event;
         }
@@ -266,7 +266,7 @@ describe("a snapshot that is not as it was written", () => {
 
   it("of another format is read from the log", async () => {
     tamper("UPDATE snapshots SET format = 99");
-    expect(await reopened()).toMatchObject({ snapshotEvent: 0, snapshotProblem: "its format is 99, not 1" });
+    expect(await reopened()).toMatchObject({ snapshotEvent: 0, snapshotProblem: "its format is 99, not 2" });
   });
 });
 
@@ -302,7 +302,7 @@ describe("a snapshot goes with the log", () => {
       // Retention leaves an open session alone; this writer counts as gone, on a machine that was asleep for example.
       tamper("UPDATE sessions SET owner = NULL");
       expire(31);
-      const draft = { format: 1, event: 1, follows: 0, pieces: ["the secret"] };
+      const draft = { format: 2, event: 1, follows: 0, pieces: ["the secret"] };
       expect(await log.snapshots?.write(draft)).toBe(false);
       await log.release();
     });

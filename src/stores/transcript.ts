@@ -58,6 +58,26 @@ interface OpenCall {
   readonly notes: string[];
 }
 
+/** What was agreed, and what goes on beside the turns. */
+function workNote(event: Event): string | undefined {
+  switch (event.kind) {
+    case "ModeChanged":
+      return event.payload.mode === "accept-edits" ? "_Mode: accept-edits._" : undefined;
+    case "PlanChanged": {
+      const { state, plan } = event.payload;
+      return plan === undefined ? `_The plan is ${state}._` : `_The plan is ${state}:_\n\n${quote(plan)}`;
+    }
+    case "TodosChanged":
+      return `_Todos:_\n\n${quote(event.payload.todos.map(({ text: what, state }) => `- ${state}: ${what}`).join("\n"))}`;
+    case "JobStarted":
+      return `_In the background: ${inline(event.payload.command)} (${event.payload.job})._`;
+    case "JobEnded":
+      return `_The background command ${event.payload.job} ended: ${event.payload.status}._`;
+    default:
+      return undefined;
+  }
+}
+
 /** What has been written and is not yet a part: the text of the current block, and calls without a result. */
 function createFold({ timing, clean = (whole) => whole }: TranscriptOptions) {
   let turn = 0;
@@ -95,6 +115,8 @@ function createFold({ timing, clean = (whole) => whole }: TranscriptOptions) {
       case "Cancelled":
         return `_Cancelled (${event.payload.reason})._`;
       case "CompactionTriggered":
+        if (event.payload.strategy === "prune")
+          return "_From here on, the model sees references in place of old results._";
         return `_From here on, the model sees a summary of the conversation so far:_\n\n${quote(event.payload.summary)}`;
       case "Error":
         return errorNote(event.payload);
@@ -126,7 +148,7 @@ function createFold({ timing, clean = (whole) => whole }: TranscriptOptions) {
         return `_The interrupted call counts as ${resolution}${note === undefined ? "" : `: ${inline(note)}`}._`;
       }
       default:
-        return undefined;
+        return workNote(event);
     }
   }
 

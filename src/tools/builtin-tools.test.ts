@@ -19,7 +19,10 @@ const examples: Record<string, { args: Record<string, unknown>; subject: string 
   },
   "fs.move": { args: { from: "a", to: "b" }, subject: "a -> b" },
   "fs.remove": { args: { path: "a", recursive: true }, subject: "a" },
-  exec: { args: { command: "ls -l", timeout_ms: 1000, cwd: "src", ask: true, outside: false }, subject: "ls -l" },
+  exec: {
+    args: { command: "ls -l", timeout_ms: 1000, cwd: "src", ask: true, outside: false, background: true },
+    subject: "ls -l",
+  },
   "web.fetch": { args: { url: "https://example.com/", raw: true }, subject: "https://example.com/" },
   ask_user: { args: { question: "Which?", options: ["a", "b"] }, subject: "Which?" },
 };

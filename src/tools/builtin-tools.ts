@@ -8,12 +8,17 @@ import { createExecTool, execFacts } from "./exec.ts";
 import type { BuiltinTool, ToolFacts } from "./facts.ts";
 import { fetchTool } from "./fetch.ts";
 import { globTool } from "./glob.ts";
+import { jobFacts } from "./job-facts.ts";
 import { listTool } from "./list.ts";
+import { memoryFacts } from "./memory.ts";
 import { moveTool } from "./move.ts";
+import { planFacts } from "./plan.ts";
 import { readTool } from "./read.ts";
 import { removeTool } from "./remove.ts";
+import { rereadFacts } from "./reread.ts";
 import { searchTool } from "./search.ts";
 import { skillFacts } from "./skill.ts";
+import { todosFacts } from "./todos.ts";
 import { writeTool } from "./write.ts";
 
 /** In the order in which the model sees them. */
@@ -47,12 +52,22 @@ export function createBuiltinTools(clock: Pick<Clock, "sleep">, packs?: readonly
   return { name: "builtin", tools: () => tools };
 }
 
-export const builtinToolNames: readonly string[] = builtinTools.map(({ name }) => name);
+/** Those that belong to one session: made with it. */
+const sessionTools: readonly ToolFacts[] = [planFacts, todosFacts, ...Object.values(jobFacts)];
+
+export const builtinToolNames: readonly string[] = [...builtinTools, ...sessionTools].map(({ name }) => name);
 /** Those that hand work to other agents; there in a project. */
 export const delegationToolNames: readonly string[] = Object.values(delegationFacts).map(({ name }) => name);
 
-/** Of all tools of the program, those that delegate and the one for skills included. */
-export const toolFacts: readonly ToolFacts[] = [...builtinTools, skillFacts, ...Object.values(delegationFacts)];
+/** Of all tools of the program, those of a session or a project included. */
+export const toolFacts: readonly ToolFacts[] = [
+  ...builtinTools,
+  ...sessionTools,
+  skillFacts,
+  ...Object.values(memoryFacts),
+  rereadFacts,
+  ...Object.values(delegationFacts),
+];
 
 const byName = new Map(toolFacts.map((facts) => [facts.name, facts]));
 

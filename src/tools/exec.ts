@@ -1,13 +1,15 @@
 /** `exec`: one Bash command in its own process group. It judges nothing; what may run is the gate's business. */
 import { type Clock, EffectError, type EffectPorts, type ProcessExit, type ProcessSpec } from "#base";
-import { type ToolContext, ToolError, type ToolOutput } from "#engine";
+import { type ToolContext, ToolError, type ToolOutput, textOutput } from "#engine";
 import { reasonText } from "#protocol";
-import { optionalInteger, optionalText, textArgument } from "./arguments.ts";
+import { flagArgument, optionalInteger, optionalText, textArgument } from "./arguments.ts";
 import { createBoundedText } from "./bounded-text.ts";
 import type { BuiltinTool } from "./facts.ts";
 import { createProgressGatherer } from "./progress.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
+const BACKGROUND_TIMEOUT_MS = 60 * 60 * 1000;
+const MAX_BACKGROUND_TIMEOUT_MS = 24 * 60 * 60 * 1000;
 const MAX_TIMEOUT_MS = 600_000;
 /** What ending the process group may take on top. */
 const END_MARGIN_MS = 5_000;
@@ -24,9 +26,10 @@ export const execFacts = {
   class: "mutating",
   kind: "command",
   description:
-    "Run a Bash command (no terminal, no stdin); background jobs end with it. timeout_ms: default 120000, at most 600000. " +
-    "What only reads runs unasked, confined: read-only, no network, 10 s. " +
-    "ask: true puts it to the user instead; outside: true asks to run it unsandboxed, with the user's credentials.",
+    "Run a Bash command (no terminal or stdin; its children end with it). background: true: job id at once. " +
+    "timeout_ms: 120000, at most 600000. " +
+    "What only reads runs unasked: read-only, no network, 10 s. " +
+    "ask: true asks the user instead; outside: true asks to run it unsandboxed, as the user.",
   parameters: {
     type: "object",
     properties: {
@@ -35,6 +38,7 @@ export const execFacts = {
       cwd: { type: "string" },
       ask: { type: "boolean" },
       outside: { type: "boolean" },
+      background: { type: "boolean" },
     },
     required: ["command"],
     additionalProperties: false,
@@ -49,9 +53,14 @@ export function createExecTool(clock: Pick<Clock, "sleep">): BuiltinTool {
     async run(args, context) {
       const command = textArgument(args, "command");
       const cwd = optionalText(args, "cwd") ?? ".";
-      const timeoutMs = Math.min(optionalInteger(args, "timeout_ms", 1) ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
+      const isBeside = flagArgument(args, "background");
+      const [usualMs, maxMs] = isBeside
+        ? [BACKGROUND_TIMEOUT_MS, MAX_BACKGROUND_TIMEOUT_MS]
+        : [DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS];
+      const timeoutMs = Math.min(optionalInteger(args, "timeout_ms", 1) ?? usualMs, maxMs);
       if ((await context.ports.files.stat(cwd))?.kind !== "directory")
         throw new ToolError(`${cwd} is not a directory.`);
+      if (isBeside) return startBeside(context, { command, cwd, timeoutMs });
       const output = createBoundedText({ headChars: HEAD_CHARS, tailChars: TAIL_CHARS });
       const progress = createProgressGatherer((text) => context.progress(text), clock);
       const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
@@ -77,6 +86,21 @@ export function createExecTool(clock: Pick<Clock, "sleep">): BuiltinTool {
       }
     },
   };
+}
+
+async function startBeside(
+  context: ToolContext,
+  { command, cwd, timeoutMs }: { readonly command: string; readonly cwd: string; readonly timeoutMs: number },
+): Promise<ToolOutput> {
+  const job = await context.background({
+    command,
+    timeoutMs,
+    run: ({ signal, started: onStarted, output: onOutput }) =>
+      runShell(context, { args: ["-c", command], cwd, timeoutMs, onStarted, onOutput }, signal),
+  });
+  return textOutput(
+    `${job} runs in the background. You read a note when it has ended; job.read shows what it prints, job.stop ends it.`,
+  );
 }
 
 /** Bash, or the system's shell on a machine without it. */

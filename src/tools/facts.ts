@@ -6,7 +6,10 @@ import type { Tool } from "#engine";
 
 /**
  * What a call does. `read` and `search` show what is in files, `list` only what they are called, `change` changes them. A `command`
- * has the arguments `command` and `cwd`, a `fetch` has `url`. A `skill` shows text that the user allowed. `delegation` hands work to another agent, `task` follows it.
+ * has the arguments `command` and `cwd`, a `fetch` has `url`. A `skill` shows text that the user allowed, a `reread`
+ * what the session has seen. `recall` reads memories, `memory`
+ * changes one. `delegation` hands work to another agent, `task` follows it. A `todo` keeps the agent's own list, a `job` follows or ends a
+ * command that was allowed before.
  */
 export type ToolKind =
   | "read"
@@ -17,8 +20,13 @@ export type ToolKind =
   | "fetch"
   | "question"
   | "skill"
+  | "recall"
+  | "reread"
+  | "memory"
   | "delegation"
   | "task"
+  | "todo"
+  | "job"
   | "other";
 
 /** An argument that names files of the workspace. */
@@ -32,7 +40,7 @@ export interface PathArgument {
 
 export interface ToolFacts extends Pick<Tool, "name" | "label" | "class" | "relays" | "fresh" | "subject"> {
   readonly kind: ToolKind;
-  /** All of them, in the order of the tool's parameters. Absent: the tool names no files. */
+  /** All of them, in the order of the tool's parameters. Absent: the tool names no files. Empty: it touches none of the workspace. */
   readonly paths?: readonly PathArgument[];
 }
 

@@ -22,6 +22,8 @@ const kinds: readonly {
   effects(text: string, situation: InputSituation): readonly Effect[];
 }[] = [
   { begins: "/", effects: slashEffects },
+  // Refused while a turn runs, with the reason.
+  { begins: "!", effects: (text) => [{ type: "command", text }] },
   { begins: "", effects: (text, situation) => [{ type: wayOf(situation), text }] },
 ];
 

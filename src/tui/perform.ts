@@ -1,4 +1,6 @@
 /** What the interface does when its state asks for it: commands to the session, keys to the editor, the end. */
+import { defined } from "#base";
+import { ownCommandOf } from "#protocol";
 import type { Effect } from "./effects.ts";
 import type { InputEditor } from "./input-editor.ts";
 import type { InterfaceEnd, InterfaceParts } from "./interface.ts";
@@ -37,6 +39,11 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
     await (isQueued ? session.queue(text) : parts.send(text));
   }
 
+  async function runCommand(text: string): Promise<void> {
+    await parts.remember(text);
+    await session.submit({ kind: "RunShellCommand", command: ownCommandOf(text) ?? "" });
+  }
+
   async function load(effect: LoadEffect): Promise<void> {
     const { name, argument = "" } = effect;
     const loaded = await runLoad(parts, effect).catch(async (error: unknown) => {
@@ -48,6 +55,11 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
   async function submit({ command, session: named, done }: Extract<Effect, { type: "submit" }>): Promise<void> {
     await (named === undefined ? session : client.session(named)).submit(command);
     if (done !== undefined && !signal.aborted) dispatch({ type: "print", tone: "plain", text: done });
+  }
+
+  async function answer({ id, session: asking, decision, reason, args }: Extract<Effect, { type: "answer" }>) {
+    const changed = defined({ reason, args: args && { ...args } });
+    await client.session(asking).submit({ kind: "AnswerPermission", call_id: id, decision, ...changed });
   }
 
   /** The terminal is the other program's until that has ended. */
@@ -74,8 +86,11 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
       case "slash":
         editor.remember(effect.text);
         return attempt(() => slash(effect.text));
+      case "command":
+        editor.remember(effect.text);
+        return attempt(() => runCommand(effect.text));
       case "answer":
-        return attempt(() => client.session(effect.session).answer(effect.id, effect.decision, effect.reason));
+        return attempt(() => answer(effect));
       case "reply":
         return attempt(() => client.session(effect.session).answerQuestion(effect.id, effect.text));
       case "cancel":
@@ -94,6 +109,11 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
         return void load(effect);
       case "submit":
         return attempt(() => submit(effect));
+      case "save":
+        return attempt(async () => {
+          const path = await parts.save(effect.name, effect.text);
+          if (!signal.aborted) dispatch({ type: "print", tone: "plain", text: `Saved: ${path}` });
+        });
       case "switch":
         return end({ kind: "other", session: effect.session });
       case "edit-outside":

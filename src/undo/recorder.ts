@@ -4,7 +4,7 @@
  */
 
 import { basename, dirname, join, resolve } from "node:path";
-import { defined, EffectError, type FilePort, messageOf } from "#base";
+import { defined, EffectError, type FilePort, messageOf, once } from "#base";
 import { type CallResult, refusal, type ToolCall, type ToolMiddleware } from "#engine";
 import { type CallId, storeFailure } from "#protocol";
 import { factsOf } from "#tools";
@@ -22,6 +22,8 @@ export function createUndoRecorder(store: UndoStore, files: FilePort): ToolMiddl
   let last: Promise<unknown> = Promise.resolve();
   /** Calls that run now, and those inside them, each with those inside it that have not ended. */
   const running = new Map<CallId, Set<Promise<unknown>>>();
+  /** What background commands change is recorded until another call is, which could not be told apart from it. */
+  let besides: (() => Promise<void>)[] = [];
   /** Delegations that were made inside a running call, and that call: what their delegates do is inside it while it runs. */
   const delegated = new Map<CallId, CallId>();
 
@@ -40,6 +42,7 @@ export function createUndoRecorder(store: UndoStore, files: FilePort): ToolMiddl
   async function recorded(call: ToolCall, next: (call: ToolCall) => Promise<CallResult>): Promise<CallResult> {
     let pending: PendingChange;
     try {
+      for (const finish of besides.splice(0)) await finish();
       pending = await begin(call);
     } catch (error) {
       const endsTurn = storeFailure(error);
@@ -56,6 +59,10 @@ export function createUndoRecorder(store: UndoStore, files: FilePort): ToolMiddl
       await pending.finish().catch(() => undefined);
       throw error;
     }
+    if (call.beside?.isOn === true && !call.beside.isOver) {
+      recordBeside(call.beside, pending);
+      return result;
+    }
     try {
       const set = await pending.finish();
       return result.outcome === "cancelled" ? withNote(result, changedNote(set)) : result;
@@ -64,6 +71,20 @@ export function createUndoRecorder(store: UndoStore, files: FilePort): ToolMiddl
       const text = `[harness undo does not know what this call changed: ${messageOf(endsTurn ?? error)}]`;
       return { ...withNote(result, text), ...defined({ endsTurn }) };
     }
+  }
+
+  function recordBeside(beside: NonNullable<ToolCall["beside"]>, pending: PendingChange): void {
+    const finish = once(async () => void (await pending.finish()));
+    besides.push(finish);
+    beside.onEnd = () => {
+      // Another call has ended the record, and may be running now.
+      if (!besides.includes(finish)) return finish();
+      besides = besides.filter((one) => one !== finish);
+      // In its place among the calls: a snapshot in the middle of one would see half of it.
+      const done = last.then(finish);
+      last = done.catch(() => undefined); // told to whoever records the end of the command
+      return done;
+    };
   }
 
   async function inside(call: ToolCall, run: () => Promise<CallResult>): Promise<CallResult> {

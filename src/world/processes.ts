@@ -1,7 +1,7 @@
 /**
  * The one place that starts programs: for tools, each in its own process group, with an allowlisted environment and no
  * terminal. When this process exits, running groups are killed; when it is itself killed with SIGKILL nothing can run
- * here: the kernel ends what runs in a sandbox, and the reaper what was about to, and programs that are spoken to while they run.
+ * here: the kernel ends what runs in a sandbox, and the reaper what was about to, and programs that run beside the turns or are spoken to.
  */
 import type { ChildProcess, SpawnOptions } from "node:child_process";
 import { closeSync, statSync } from "node:fs";
@@ -56,7 +56,7 @@ export function createProcesses(options: ProcessesOptions): ProcessPort {
       const cwd = await workingDirectory(options.root, spec);
       if (signal.aborted) return { code: null, signal: null, ended: "cancelled", durationMs: 0 };
       const startedMs = clock.monotonicMs();
-      const isReaped = spec.monitor === true || spec.onStdin !== undefined;
+      const isReaped = spec.monitor === true || spec.onStdin !== undefined || spec.onStarted !== undefined;
       const mark = `${isReaped ? await reapedMark(clock) : ""}${randomMark()}`;
       const monitor = spec.monitor ? openMonitorStatus(mark) : undefined;
       let group: ProcessGroup | undefined;
@@ -78,6 +78,7 @@ export function createProcesses(options: ProcessesOptions): ProcessPort {
           const isReady = () => monitor.isBoundTo(pid) && isAdmitted(spec, monitor);
           gate = openGate(child.stdio[GATE_DESCRIPTOR] as Socket, isReady, clock);
         }
+        spec.onStarted?.();
         const exit = await supervise(child, { group, gate }, spec, signal, clock);
         const hasRun = monitor === undefined || (monitor.exitCode() !== undefined && gate?.refused() === false);
         if (exit.ended === "exit" && exit.signal === null && !hasRun) {

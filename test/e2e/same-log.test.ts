@@ -58,6 +58,8 @@ async function perform(client: Connection): Promise<readonly Event[]> {
   await ask("cancelled.txt");
   await client.cancel(session);
   await ended();
+  await submit({ kind: "RunShellCommand", command: "gh auth token" });
+  await ended();
   await submit({ kind: "UndoTurn" });
   await send("say hello");
   await ended();
@@ -95,7 +97,7 @@ function comparable(log: readonly Event[]): readonly unknown[] {
     const plain = JSON.stringify({ kind, hasOriginator: originator !== undefined, payload })
       .replace(/\b(sess|turn|call|cli|appr)_[0-9A-Z]{26}\b/g, "$1")
       .replace(
-        /"(duration_ms|expires_at|bound_to|policy_version|working_dir|queued|source)":("[^"]*"|[\d.]+|\[[^\]]*\])/g,
+        /"(duration_ms|expires_at|bound_to|policy_version|working_dir|queued|lasting|source)":("[^"]*"|[\d.]+|\[[^\]]*\])/g,
         '"$1":0',
       )
       .replace(/\/tmp\/[^"\s]*/g, "/tmp");

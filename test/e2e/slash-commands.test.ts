@@ -85,6 +85,9 @@ test("a command in Markdown and an alias of it run alike over REST and in a term
   await terminal.see("The alias has arrived.");
   terminal.type("/health\r");
   await terminal.see("store: ok");
+  terminal.type("!seq 41 49; exit 7\r");
+  await terminal.see("49");
+  await terminal.see("[exit code 7]");
   // The conversation moves to the new session, and stays in the one whose profile changes.
   terminal.type("/profiles:framework\r");
   await terminal.see("Started new session");

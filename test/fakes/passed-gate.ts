@@ -21,5 +21,6 @@ export function createOpenGate(ports: EffectPorts): ToolMiddleware {
     judgeEffect: async () => ({ confinement: "workspace" }),
     isJudgedWhole: () => true,
     onNetwork: () => undefined,
+    onRecall: () => undefined,
   });
 }

@@ -32,7 +32,9 @@ export function plainLiveSession(engine: EngineSession, change: Partial<LiveSess
     completeInput: async () => [],
     begin: () => engine.begin(),
     release: async () => undefined,
-    setPlanMode: async () => undefined,
+    takesImages: () => true,
+    agreements: { setMode: nothing, approve: nothing, closePlan: nothing },
+    work: () => ({ mode: "ask", todos: [], plan: undefined, jobs: 0, keptJobs: 0 }),
     finish: async () => undefined,
     setContext: async () => undefined,
     rules: () => [],
@@ -43,6 +45,8 @@ export function plainLiveSession(engine: EngineSession, change: Partial<LiveSess
     ...change,
   };
 }
+
+async function nothing(): Promise<void> {}
 
 export function undoneNothing(session: SessionId, action: "undo" | "redo"): ReplyOf<"UndoTurn">["result"] {
   const nothing = {

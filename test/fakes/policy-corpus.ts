@@ -7,7 +7,7 @@ import { symlinkSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { defaultSettings, type Project, type Settings } from "#artifacts";
-import { type EffectPorts, noServers } from "#base";
+import { type EffectPorts, noMemory, noServers } from "#base";
 import type { Plugin } from "#engine";
 import { type Policy, policyOf, RecordedCalls, type RecordedSession } from "#governance";
 import { type Decision, type Event, forSession, type SessionCommandKind, type SessionCommandOf } from "#protocol";
@@ -281,6 +281,7 @@ function withoutPrograms({ files }: EffectPorts): EffectPorts {
       post: async ({ url }) => ({ ...response, url }),
     },
     servers: noServers,
+    memory: noMemory,
   };
 }
 

@@ -217,7 +217,7 @@ function keyOf({ port, target }: { readonly port: string; readonly target: strin
 }
 
 function observing(
-  { files, processes, web, servers }: EffectPorts,
+  { files, processes, web, servers, memory }: EffectPorts,
   see: (port: EffectNote["port"], target: string) => void,
 ): EffectPorts {
   return {
@@ -276,6 +276,17 @@ function observing(
       prompt(request, signal) {
         see("server", promptReference(request.server, request.prompt));
         return servers.prompt(request, signal);
+      },
+    },
+    memory: {
+      search: (query, limit) => memory.search(query, limit),
+      write(draft) {
+        see("memory", `${draft.scope}/${draft.name}`);
+        return memory.write(draft);
+      },
+      forget(scope, name) {
+        see("memory", `${scope}/${name}`);
+        return memory.forget(scope, name);
       },
     },
   };

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { type EffectPorts, noServers, type WebPort } from "#base";
+import { type EffectPorts, noMemory, noServers, type WebPort } from "#base";
 import type { ToolContext } from "#engine";
 import { CallId, ClientId, SessionId, TurnId } from "#protocol";
 import { createProcesses, createPublicWeb, createWorkspaceFiles } from "#world";
@@ -26,7 +26,7 @@ export function createTemporaryWorkspace(web: WebPort = createPublicWeb()): Temp
   return {
     outside,
     root,
-    ports: { files, processes: createProcesses({ root, env: process.env }), web, servers: noServers },
+    ports: { files, processes: createProcesses({ root, env: process.env }), web, servers: noServers, memory: noMemory },
     put(path, content) {
       const target = join(root, path);
       mkdirSync(dirname(target), { recursive: true });
@@ -50,6 +50,7 @@ export function createToolContext(ports: EffectPorts, parts: Partial<ToolContext
     originator: ClientId.from("01JZ0000000000000000000003"),
     annotate: () => undefined,
     call: async (name) => ({ content: [{ type: "text", text: `no tool ${name}` }], isError: true }),
+    background: () => Promise.reject(new Error("nothing goes on beside this call")),
     progress: () => undefined,
     ask: async () => undefined,
     ...parts,

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Clock, compose, createUlidFactory, noServers } from "#base";
+import { type Clock, compose, createUlidFactory, noMemory, noServers } from "#base";
 import { type CallResult, createRunTool, type ToolCall } from "#engine";
 import { type CallId, ClientId, createIdMint, type SessionId, type TurnId } from "#protocol";
 import { createBuiltinTools } from "#tools";
@@ -90,6 +90,7 @@ export function createUndoRig(options: UndoRigOptions = {}): UndoRig {
     processes: createProcesses({ root, env: process.env }),
     web: createPublicWeb(),
     servers: noServers,
+    memory: noMemory,
   };
   const tools = createBuiltinTools(createSystemClock()).tools();
   const handler = compose<ToolCall, CallResult>(

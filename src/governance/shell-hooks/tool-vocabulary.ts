@@ -17,7 +17,10 @@ interface Words {
 }
 
 const words: Readonly<Record<string, Words>> = {
-  exec: { name: "Bash", fields: { timeout_ms: "timeout" } },
+  exec: { name: "Bash", fields: { timeout_ms: "timeout", background: "run_in_background" } },
+  "job.read": { name: "BashOutput", fields: { job: "bash_id" } },
+  "job.stop": { name: "KillShell", fields: { job: "shell_id" } },
+  plan: { name: "ExitPlanMode", fields: {} },
   "fs.read": { name: "Read", fields: { path: "file_path" }, paths: ["path"] },
   "fs.write": { name: "Write", fields: { path: "file_path" }, paths: ["path"] },
   "fs.edit": {

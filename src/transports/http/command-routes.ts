@@ -76,14 +76,16 @@ const details: Readonly<Record<string, Details>> = {
       properties: {
         active: { type: "boolean", description: "true: EnterPlanMode. false: ExitPlanMode." },
         approve: { type: "boolean", description: "For ExitPlanMode; default true." },
+        plan: { type: "string", description: "For ExitPlanMode: the text to agree on, instead of the proposed one." },
+        reason: { type: "string", description: "For ExitPlanMode: why the plan is rejected." },
       },
       required: ["active"],
     },
     async handle(call) {
-      const { active, approve = true } = call.body;
+      const { active, approve = true, ...answer } = call.body;
       if (typeof active !== "boolean")
         throw new ReasonError("InvalidCommand", { detail: "active must be true or false" });
-      return submit(call, active ? { kind: "EnterPlanMode" } : { kind: "ExitPlanMode", approve });
+      return submit(call, active ? { kind: "EnterPlanMode" } : { ...answer, kind: "ExitPlanMode", approve });
     },
   },
   "POST /v1/sessions/{id}/undo": {

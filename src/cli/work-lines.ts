@@ -1,0 +1,57 @@
+/** Plans, todos and background commands as lines of the conversation. Whoever shows a line makes it visible. */
+import { type EventOf, howItEnded, todoLine } from "#protocol";
+
+/** Of a list of todos; the others are counted. */
+const SHOWN_TODOS = 8;
+const COMMAND_CHARS = 100;
+const MARKS = { pending: "[ ]", active: "[>]", done: "[x]" } as const;
+
+type WorkEvent =
+  | EventOf<"PlanChanged">
+  | EventOf<"TodosChanged">
+  | EventOf<"JobStarted">
+  | EventOf<"JobKept">
+  | EventOf<"JobEnded">;
+
+export function workLines(event: WorkEvent): readonly string[] {
+  switch (event.kind) {
+    case "PlanChanged":
+      return [planLine(event.payload.state)];
+    case "TodosChanged":
+      return todoLines(event);
+    case "JobStarted": {
+      const { job, command } = event.payload;
+      return [`  & ${job} in the background: ${command.slice(0, COMMAND_CHARS)}`];
+    }
+    case "JobKept":
+      return [`  & ${event.payload.job} goes on when nobody is attached`];
+    case "JobEnded": {
+      const { job, duration_ms, detail } = event.payload;
+      const why = detail === undefined ? "" : ` (${detail})`;
+      return [`  & ${job} ended after ${(duration_ms / 1000).toFixed(1)} s: ${howItEnded(event.payload)}${why}`];
+    }
+  }
+}
+
+function planLine(state: EventOf<"PlanChanged">["payload"]["state"]): string {
+  switch (state) {
+    case "proposed":
+      return "The plan waits for you: /plan shows it, /plan approve approves it.";
+    case "agreed":
+      return "The plan is agreed; /plan show shows it.";
+    case "done":
+      return "The plan is done.";
+    case "dropped":
+      return "The plan was dropped.";
+  }
+}
+
+/** What is done is counted; what is open is shown, the active one first in its place. */
+function todoLines({ payload: { todos } }: EventOf<"TodosChanged">): readonly string[] {
+  const head = todoLine(todos);
+  if (head === undefined) return ["todo: none"];
+  const open = todos.filter(({ state }) => state !== "done");
+  const shown = open.slice(0, SHOWN_TODOS).map(({ text, state }) => `  ${MARKS[state]} ${text}`);
+  const more = open.length > shown.length ? [`  … ${open.length - shown.length} more`] : [];
+  return [head, ...shown, ...more];
+}

@@ -1,0 +1,99 @@
+import { expect, test } from "vitest";
+import type { Memory } from "#base";
+import { labelledMemories, labelledQueries, otherMemories } from "../../bench/memory-set.ts";
+import { computingTime } from "../../test/fakes/computing-time.ts";
+import { createRanking } from "./ranking.ts";
+import { chooseMemories, coreMemories } from "./selection.ts";
+import { stem, wordsOf } from "./words.ts";
+
+const memory = (name: string, parts: Partial<Memory> = {}): Memory => ({
+  ...{ name, description: name, type: "project", tags: [], scope: "user", tier: "long-term" },
+  ...{ source: "a person", labels: [], body: "" },
+  ...parts,
+});
+
+const choose = (memories: readonly Memory[], input: string, known: readonly string[] = [], maxTokens = 1_000) =>
+  chooseMemories(createRanking(memories), { input, maxTokens, isKnown: ({ name }) => known.includes(name) });
+
+test.each([
+  ["deployed", "deploys"],
+  ["policies", "policy"],
+  ["caching", "caches"],
+  ["stopped", "stop"],
+  ["migration", "migrate"],
+])("%s and %s are forms of one word", (one, other) => {
+  expect(stem(one)).toBe(stem(other));
+});
+
+test("words are folded and split", () => {
+  expect(wordsOf("Über the maxRetries, naïve")).toEqual(["uber", "maxretri", "max", "retri", "naiv"].map(String));
+});
+
+test("a tag in the input chooses a memory, and says so", () => {
+  const [first] = choose([memory("a", { tags: ["postgres"] }), memory("b")], "Restart postgres, please");
+  expect(first).toMatchObject({ isChosen: true, why: "tags: postgres", memory: { name: "a" } });
+});
+
+test("a misspelled word still finds its memory", () => {
+  const memories = [memory("a", { description: "Kubernetes runs in Frankfurt" }), memory("b")];
+  expect(choose(memories, "which kubernets is in frankfrut?")[0]).toMatchObject({ isChosen: true });
+});
+
+test("one common word is not enough", () => {
+  const memories = Array.from({ length: 5 }, (_, at) => memory(`m${at}`, { description: `service number ${at}` }));
+  expect(choose(memories, "tell me about the service")).toEqual([]);
+});
+
+test("what the conversation has, what does not fit and what matches worse is left out, with the reason", () => {
+  const body = "long ".repeat(100);
+  const memories = [
+    memory("known", { tags: ["redis"] }),
+    memory("long", { tags: ["redis"], body }),
+    memory("short", { tags: ["redis"] }),
+  ];
+  const chosen = choose(memories, "redis", ["known"], 50);
+  expect(Object.fromEntries(chosen.map((one) => [one.memory.name, one.why]))).toEqual({
+    known: "the conversation has it already",
+    long: "it does not fit into the 50 tokens for a turn",
+    short: "tags: redis",
+  });
+});
+
+test("core memories fill their budget in a fixed order and are not chosen again", () => {
+  const body = "x".repeat(5_000);
+  const memories = ["a", "b", "c"].map((name) => memory(name, { tier: "core", tags: ["redis"], body }));
+  expect(coreMemories(memories).map(({ isChosen }) => isChosen)).toEqual([true, false, false]);
+  expect(choose(memories, "redis")).toEqual([]);
+});
+
+test("the same input chooses the same, whatever the order of the memories", () => {
+  const memories = otherMemories(50);
+  const names = (of: readonly Memory[]) => choose(of, "the pricing importer times out").map((one) => one.memory.name);
+  expect(names(memories)).toEqual(names(memories.toReversed()));
+});
+
+test("the labelled inputs find their memory among the first five of 1,000, in time", () => {
+  const ranking = createRanking([...labelledMemories, ...otherMemories(900)]);
+  const found = labelledQueries.filter(({ text, wanted }) =>
+    ranking
+      .rank(text)
+      .slice(0, 5)
+      .some(({ memory: { name } }) => name === wanted),
+  );
+  expect(labelledQueries).toHaveLength(200);
+  expect(found.length / labelledQueries.length).toBeGreaterThanOrEqual(0.9);
+  const ms = computingTime();
+  for (const { text } of labelledQueries)
+    chooseMemories(ranking, { input: text, maxTokens: 1_500, isKnown: () => false });
+  expect(ms() / labelledQueries.length).toBeLessThan(10);
+});
+
+test("a hostile input and hostile memories are compared in bounded time", () => {
+  const words = Array.from({ length: 5_000 }, (_, at) => `wörd${at}`).join(" ");
+  const ranking = createRanking(
+    Array.from({ length: 100 }, (_, at) => memory(`m${at}`, { body: words.slice(0, 8_000) })),
+  );
+  const ms = computingTime();
+  chooseMemories(ranking, { input: `${words} ${"a".repeat(100_000)}`, maxTokens: 1_000, isKnown: () => false });
+  expect(ms()).toBeLessThan(2_000);
+});
