@@ -48,6 +48,7 @@ async function start(replies: Parameters<typeof createHarnessRig>[0], size: read
       print(`said: ${line}`);
       return undefined;
     },
+    notices: () => undefined,
     describe: async (error) => `✗ ${String(error)}`,
     signal: leave.signal,
   });

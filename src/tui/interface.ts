@@ -42,6 +42,8 @@ export interface InterfaceParts {
   slash(line: string, print: (text: string) => void): Promise<SessionId | undefined>;
   /** In the person's own editor, which has the terminal meanwhile. Undefined: nothing was changed. */
   editOutside(text: string): Promise<string | undefined>;
+  /** What the program says meanwhile is shown in the conversation. */
+  notices(show: (text: string) => void): void;
   /** In words for a person, redacted. */
   describe(error: unknown): Promise<string>;
   /** Aborts to make it return at once. */
@@ -103,6 +105,8 @@ export async function runInterface(parts: InterfaceParts): Promise<InterfaceEnd>
     if (parts.followsBackground) screen.write(ASK_BACKGROUND);
     running = await startRunning(parts, painter, signal, end.resolve);
     if (early !== "") running.bytes(early);
+    const { dispatch } = running;
+    parts.notices((text) => dispatch({ type: "print", tone: "dim", text }));
     painter.now();
     void tick(clock, signal, () => onTick(running, draft));
     follow(parts, signal, running.dispatch).then(
