@@ -11,6 +11,8 @@ import { beginningOfLastTurn } from "./session-view.ts";
 
 export interface ConversationHere extends InterfaceFlags {
   readonly resume?: SessionId;
+  /** For the session that is resumed, if it is to have another one. */
+  readonly profile?: string;
   readonly flags: Pick<RunFlags, "set">;
   readonly left: AbortSignal;
 }
@@ -18,7 +20,7 @@ export interface ConversationHere extends InterfaceFlags {
 export async function converseInFull(
   ports: CliPorts,
   { harness, workspace }: OpenedProgram,
-  { resume, flags, left, ...look }: ConversationHere,
+  { resume, profile, flags, left, ...look }: ConversationHere,
 ): Promise<void> {
   const random = createSystemRandom();
   const client = connectEngine({ engine: harness, interactive: true, clock: ports.clock, random });
@@ -28,7 +30,7 @@ export async function converseInFull(
       const opened = await client.submit({
         kind: "CreateSession",
         ...(next === undefined ? { working_dir: workspace } : { resume: next }),
-        ...defined({ context: flags.set }),
+        ...defined({ context: flags.set, profile: next === resume ? profile : undefined }),
       });
       const session = client.session(opened.session);
       const info = await session.info();

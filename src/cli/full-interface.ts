@@ -40,7 +40,6 @@ export async function showFullInterface(parts: FullInterfaceParts): Promise<Inte
     facts: {
       session: info.id,
       profile: info.profile,
-      branch: "",
       isCostShown: parts.quietCost !== true && look.isCostShown,
     },
     model: String(info.model),

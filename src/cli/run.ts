@@ -66,26 +66,23 @@ export async function runCommand(
     ...(terminal.interactive && output === "stream" && !isReplay ? reviewsAt(ports) : {}),
     ...defined({ cassette }),
   };
-<<<<<<< HEAD
-  const ended = withProgram(ports, opening, async ({ harness, workspace, settings }, open): Promise<ExitCode> => {
-=======
   const look = defined({ plain: flags.plain, quietCost: flags.quietCost });
   const isFull = text === undefined && !isReplay && output === "stream" && (await showsFullInterface(ports, flags));
   const ended = withProgram(ports, opening, async (opened, open): Promise<ExitCode> => {
-    const { harness, workspace } = opened;
-    const from = resume === undefined ? {} : { resume: await resumed(ports, resume, { ...flags, workspace }) };
+    const { harness, workspace, settings } = opened;
+    const renamed = resume === undefined || profileNamed(flags) === undefined ? {} : { profile: settings.profile.name };
+    const from =
+      resume === undefined ? {} : { resume: await resumed(ports, resume, { ...flags, workspace }), ...renamed };
     if (isFull) {
       const { converseInFull } = await import("./full-here.ts");
       const stopListening = terminal.onInterrupt(() => left.abort());
       await converseInFull(ports, opened, { ...from, ...look, flags, left: left.signal }).finally(stopListening);
       return 0;
     }
->>>>>>> d2efe5d3 (feat(cli): the full interface is the default on a terminal)
     let session = await open({
       output,
       ...from,
       ...(isReplay ? { interactive: false } : {}),
-      ...(resume === undefined || profileNamed(flags) === undefined ? {} : { profile: settings.profile.name }),
       exit: () => left.abort(),
     });
     if (text === undefined && isReplay) {

@@ -1,6 +1,7 @@
 /** What the interface asks to be done. Data only: `perform.ts` does it. */
 import type { CallId, Decision, SessionCommand, SessionId } from "#client";
 import type { LoadEffect } from "./loads.ts";
+import type { ThemeName } from "./theme.ts";
 
 export type Effect =
   | { readonly type: "send" | "queue" | "steer" | "slash" | "command"; readonly text: string }
@@ -29,6 +30,7 @@ export type Effect =
   | { readonly type: "insert" | "paste"; readonly text: string }
   /** The whole text of the editor; `isOffering`: with what could follow. */
   | { readonly type: "write"; readonly text: string; readonly isOffering?: boolean }
+  | { readonly type: "theme"; readonly name: ThemeName }
   /** The conversation continues in another session. */
   | { readonly type: "switch"; readonly session: SessionId }
   | { readonly type: "clear" | "cancel" | "leave" | "suspend" | "edit-outside" };

@@ -22,7 +22,7 @@ export interface InterfaceParts {
   readonly followsBackground: boolean;
   /** The user's own keys, by action. */
   readonly keys: KeyOverrides;
-  readonly client: Pick<EngineClient, "session">;
+  readonly client: Pick<EngineClient, "session" | "sessions">;
   readonly session: ClientSession;
   readonly facts: StatusFacts;
   readonly model: string;

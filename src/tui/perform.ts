@@ -103,6 +103,8 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
         return void load(effect);
       case "submit":
         return attempt(() => submit(effect));
+      case "theme":
+        return dispatch({ type: "theme", name: effect.name });
       case "switch":
         return end({ kind: "other", session: effect.session });
       case "edit-outside":

@@ -30,6 +30,10 @@ export interface Scene {
   readonly messages?: readonly Message[];
   /** As a terminal sends them, after the events. */
   readonly keys?: readonly string[];
+  /** What the session answers to commands, by their kinds. */
+  readonly answers?: Readonly<Record<string, unknown>>;
+  /** Other methods of the session. */
+  readonly session?: Partial<ClientSession>;
   /** What layers load, and anything else that the scene needs. */
   readonly parts?: Partial<InterfaceParts>;
   /** Time since the last event: keys right after a question do not count. */
@@ -46,6 +50,11 @@ export async function expectGolden(name: string, scene: Scene): Promise<void> {
     }
   }
   await expect(screens.join("\n")).toMatchFileSnapshot(join(FOLDER, `${name}.txt`));
+}
+
+/** Plays a scene once, for what it does. */
+export async function playScene(scene: Scene): Promise<string> {
+  return screenOf(scene, { columns: 80, rows: 24 }, "none");
 }
 
 /** An event of the session of the scenes. */
@@ -76,7 +85,7 @@ async function screenOf(scene: Scene, size: { columns: number; rows: number }, t
     uptimeMs: () => nowMs,
     sleep: async () => undefined,
   };
-  const parts = { ...defaultParts(theme), screen, clock, ...scene.parts };
+  const parts = { ...defaultParts(theme, scene), screen, clock, ...scene.parts };
   const painter = createPainter({
     screen,
     clock,
@@ -105,15 +114,19 @@ async function screenOf(scene: Scene, size: { columns: number; rows: number }, t
   return shown;
 }
 
-function defaultParts(theme: ThemeName): Omit<InterfaceParts, "screen" | "clock"> {
-  const session = { id: SESSION } as unknown as ClientSession; // a scene that needs more brings its own
+function defaultParts(
+  theme: ThemeName,
+  { answers = {}, session: own = {} }: Scene,
+): Omit<InterfaceParts, "screen" | "clock"> {
+  const submit = async ({ kind }: { kind: string }) => ({ result: answers[kind] });
+  const session = { id: SESSION, submit, ...own } as unknown as ClientSession; // only what the interface calls
   return {
     theme,
     followsBackground: false,
     keys: {},
-    client: { session: () => session },
+    client: { session: () => session, sessions: async () => [] },
     session,
-    facts: { session: SESSION, profile: "default", branch: "main", isCostShown: true },
+    facts: { session: SESSION, profile: "default", isCostShown: true },
     model: "test:model",
     since: 0,
     last: 0,
