@@ -4,6 +4,7 @@ import { loadConfig } from "#program";
 import type { SessionId, SessionInfo } from "#protocol";
 import { createProcessScreen, type InterfaceEnd, runInterface } from "#tui";
 import { type AttachedParts, createResend } from "./attach-resend.ts";
+import { firstRunText, OFFLINE_MODEL } from "./first-run.ts";
 import { openInputDraft } from "./input-draft.ts";
 import { openInputHistory } from "./input-history.ts";
 import type { InterfaceFlags } from "./interface-choice.ts";
@@ -29,6 +30,7 @@ export async function showFullInterface(parts: FullInterfaceParts): Promise<Inte
     return rows;
   };
   const notices = divertedNotices(terminal);
+  if (info.model === OFFLINE_MODEL && ports.env.HARNESS_MODEL === undefined) notices.add(firstRunText(ports));
   return await runInterface({
     screen: ports.early ?? createProcessScreen(process),
     clock,
@@ -81,7 +83,13 @@ function divertedNotices(terminal: Pick<Terminal, "divert">) {
   };
   const end = terminal.divert((text) => show(stripVTControlCharacters(text).trim()));
   return {
-    end,
+    end() {
+      show = () => undefined;
+      end();
+    },
+    add(text: Promise<string>): void {
+      void text.then((known) => show(known));
+    },
     listen(listener: (text: string) => void): void {
       show = (text) => {
         if (text !== "") listener(text);

@@ -77,6 +77,7 @@ export async function runInterface(parts: InterfaceParts): Promise<InterfaceEnd>
   /** Absent until the widgets are loaded. */
   let running: RunningInterface | undefined;
   let early = "";
+  let isOther = false;
   const painter = createPainter({
     screen,
     clock,
@@ -113,12 +114,16 @@ export async function runInterface(parts: InterfaceParts): Promise<InterfaceEnd>
       (session) => end.resolve(session === undefined ? { kind: "ended" } : { kind: "other", session }),
       (error: unknown) => end.reject(error),
     );
-    return await end.promise;
+    const ended = await end.promise;
+    isOther = ended.kind === "other";
+    return ended;
   } finally {
     running?.close();
     painter.now();
     over.abort();
-    painter.leave();
+    // The next session begins where this one's input stood.
+    if (isOther) painter.erase();
+    else painter.leave();
     restore();
     if (running !== undefined) await draft.keep(running.typed());
   }

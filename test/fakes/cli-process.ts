@@ -31,7 +31,7 @@ export function createCliHome(extraEnv: Readonly<Record<string, string>> = {}): 
   const home = realpathSync(mkdtempSync(join(tmpdir(), "harness-cli-")));
   onTestFinished(() => {
     endDaemons(join(home, "data", "harness", "daemon"));
-    rmSync(home, { recursive: true, force: true });
+    rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   });
   const workspace = join(home, "workspace");
   mkdirSync(workspace);
