@@ -101,7 +101,11 @@ describe.skipIf(!hasTmux)("the interface in tmux", () => {
     pane.press("Enter");
     await pane.sees("[y] allow once");
     // Keys right after a question do not count: they were typed before anybody could read it.
-    await expect.poll(() => (pane.type("y"), pane.screen()), { interval: 300 }).toContain("Written.");
+    const pressed = (): string => {
+      pane.type("y");
+      return pane.screen();
+    };
+    await expect.poll(pressed, { interval: 300 }).toContain("Written.");
     expect(readFileSync(file, "utf8")).toBe("one\n");
     pane.press("C-u");
     pane.type("/undo");

@@ -44,7 +44,7 @@ export function openTmux(home: CliHome): { pane(): Pane } {
         press: (...keys) => void tmux("send-keys", "-t", name, ...keys),
         async sees(text) {
           const wanted = typeof text === "string" ? expect.stringContaining(text) : expect.stringMatching(text);
-          await expect.poll(screen, { interval: 50, timeout: 60_000 }).toEqual(wanted);
+          await expect.poll(screen, { interval: 50, timeout: 20_000 }).toEqual(wanted);
           return screen();
         },
         hangUp: () => void tmux("kill-session", "-t", name),
