@@ -30,7 +30,8 @@ export function openTmux(home: CliHome): { pane(): Pane } {
   let count = 0;
   return {
     pane() {
-      const name = `pane${(count += 1)}`;
+      count += 1;
+      const name = `pane${count}`;
       const size = ["-x", String(COLUMNS), "-y", String(ROWS)];
       tmux("new-session", "-d", "-s", name, ...size, "bash", "--norc", "--noprofile", "-i");
       const type = (text: string): void => void tmux("send-keys", "-t", name, "-l", text);
