@@ -26,6 +26,7 @@ import { liveSession, ruleCommands } from "./commands.ts";
 import { otherProfile } from "./continued-session.ts";
 import { type OpenedProject, type SessionDependencies, withSettings } from "./dependencies.ts";
 import { createSessionEngine } from "./engine.ts";
+import { sessionFacts } from "./facts.ts";
 import { createInputCompletion } from "./input-completion.ts";
 import { lifeOf, type TakenLog } from "./life.ts";
 import { createSessionMemory, type SessionMemory } from "./memory.ts";
@@ -142,6 +143,7 @@ export async function openSession(
       agreements,
       work: () => workOf({ agent: made, mode: place.mode, autoApprove: dependencies.autoApprove }),
       slash,
+      describe: sessionFacts({ dependencies, core, mode: place.mode, folder, servers, project }),
       completeInput: (text) => completion(text, new AbortController().signal),
       ...lifeOf({ depth, dependencies, birth, imported, world, place, session: made, ...taken }),
     };

@@ -33,7 +33,7 @@ async function start(replies: Parameters<typeof createHarnessRig>[0], size: read
     keys: {},
     client,
     session,
-    facts: { session: session.id, profile: "default", branch: "main", isCostShown: true },
+    facts: { session: session.id, profile: "default", isCostShown: true },
     model: "test:model",
     since: 0,
     last: 0,
@@ -49,6 +49,7 @@ async function start(replies: Parameters<typeof createHarnessRig>[0], size: read
       return undefined;
     },
     save: async (name) => name,
+    notices: () => undefined,
     describe: async (error) => `✗ ${String(error)}`,
     signal: leave.signal,
   });

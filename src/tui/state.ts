@@ -19,6 +19,7 @@ import type { Layer, OpenLayer } from "./layer.ts";
 import { closeTop, openedLayers, toLayers, toTop } from "./layer-stack.ts";
 import type { Loaded } from "./loads.ts";
 import type { Size } from "./screen-writer.ts";
+import { changesFacts, noStatus, type SessionStatus, withStatusEvent } from "./session-status.ts";
 import type { ThemeName } from "./theme.ts";
 import { emptyTranscript, notice, type Tone, type Transcript } from "./transcript.ts";
 import type { Widgets } from "./widgets.ts";
@@ -30,6 +31,7 @@ export interface State {
   readonly transcript: Transcript;
   readonly questions: Questions;
   readonly input: InputState;
+  readonly status: SessionStatus;
   /** The last one is on top and has the keys. */
   readonly layers: readonly OpenLayer[];
   readonly banner: { readonly text: string; readonly untilMs: number } | undefined;
@@ -83,6 +85,7 @@ export function initialState(
     transcript: emptyTranscript(session, model),
     questions: noQuestions(nowMs),
     input: noInput,
+    status: noStatus,
     layers: [],
     banner: undefined,
     interruptedAtMs: Number.NEGATIVE_INFINITY,
@@ -105,7 +108,7 @@ function changed(state: State, message: Message, context: UpdateContext): Update
     case "paste":
       return withPaste(state, message.text, context);
     case "submit":
-      return withSubmit(state, message.text, message.isSteering, context);
+      return withSubmit(state, message.text, message.isSteering);
     case "print":
       return same({ ...state, transcript: notice(state.transcript, message.tone, message.text) });
     case "connection":
@@ -131,15 +134,22 @@ function withMessageEvent(state: State, event: Event, agoMs: number, context: Up
     ...state,
     questions: withQuestionEvent(state.questions, event, state.nowMs),
     transcript: withEvent(state.transcript, event, state.nowMs - agoMs),
+    status: withStatusEvent(state.status, event, state.transcript.session),
   };
   const { state: told, effects } = toLayers(next, { type: "changed" }, context);
-  const isNewList = event.kind === "SkillRegistryChanged" && agoMs === 0;
-  return { state: told, effects: isNewList ? [...effects, { type: "load", name: "commands" }] : effects };
+  if (agoMs > 0) return { state: told, effects };
+  const isNewList = event.kind === "SkillRegistryChanged";
+  const loads: Effect[] = [
+    ...(isNewList ? [{ type: "load", name: "commands" } as const] : []),
+    ...(changesFacts(event) ? [{ type: "load", name: "facts" } as const] : []),
+  ];
+  return { state: told, effects: [...effects, ...loads] };
 }
 
 function withLoaded(state: State, loaded: Loaded): State {
-  if (loaded.type !== "loaded" || loaded.name !== "commands") return state;
-  return { ...state, input: { ...state.input, commands: loaded.value } };
+  if (loaded.type !== "loaded") return state;
+  if (loaded.name === "facts") return { ...state, status: { ...state.status, facts: loaded.value } };
+  return loaded.name === "commands" ? { ...state, input: { ...state.input, commands: loaded.value } } : state;
 }
 
 function withConnection(state: State, isConnected: boolean): State {
@@ -171,7 +181,7 @@ function withInputKey(state: State, { key, sequence, typed }: KeyMessage, contex
     case "cancel":
       return state.transcript.isTurnRunning ? { state, effects: [{ type: "cancel" }] } : type;
     case "steer":
-      return withSubmit(state, typed.text, true, context);
+      return withSubmit(state, typed.text, true);
     case "edit-outside":
       return { state, effects: [{ type: "edit-outside" }] };
     default: {
@@ -209,7 +219,7 @@ function interrupted(state: State, typed: Typed, context: UpdateContext): Update
   return { state: next, effects: typed.text === "" ? [] : [{ type: "clear" }] };
 }
 
-function withSubmit(state: State, typed: string, isSteering: boolean, { layers }: UpdateContext): Update {
+function withSubmit(state: State, typed: string, isSteering: boolean): Update {
   const text = typed.trim();
   if (state.questions.waiting.length > 0 && state.questions.isTypingAnswer) {
     const { questions, effects } = withTypedAnswer(state.questions, text);
@@ -217,7 +227,7 @@ function withSubmit(state: State, typed: string, isSteering: boolean, { layers }
   }
   if (text === "") return same(state);
   const { isTurnRunning } = state.transcript;
-  return { state, effects: inputEffects(text, { ...state.input, layers, isTurnRunning, isSteering }) };
+  return { state, effects: inputEffects(text, { ...state.input, isTurnRunning, isSteering }) };
 }
 
 /** Letters, digits, signs: what a key writes. */
