@@ -68,6 +68,18 @@ test("a server on the network is added with its headers, and tried", async () =>
   expect(seen.at(-1)?.headers).toMatchObject({ "x-team": "blue", authorization: "Bearer mcp-token-0b7d6053" });
 });
 
+test("an address that is no MCP server is named with what it answered", async () => {
+  const { origin } = await serveOnLoopback(async (_request, response) => {
+    response.writeHead(403).end("members only");
+  });
+  const home = createCliHome();
+  await callCli(home, ["mcp", "add", "net", "--url", `${origin}/mcp`]);
+  expect(await callCli(home, ["mcp", "test"])).toMatchObject({
+    code: 1,
+    out: "✗ net: its address answered HTTP 403: members only\n",
+  });
+});
+
 test.each([
   [["mcp", "add", "a", "--url", "ftp://x"], "http or https address"],
   [["mcp", "add", "a", "--url", "https://x.org", "--", "x"], "--url takes no command"],
