@@ -99,7 +99,7 @@ export async function runSlash(terminal: Terminal, session: ClientSession, words
   // A word that is not known may be new.
   const read = "problem" in known && !known.isKnown ? parseSlash(line, await words.rows()) : known;
   if ("problem" in read) {
-    terminal.err(`${visibleLine(read.problem)}\n${read.isKnown ? "" : helpText(words.known())}`);
+    terminal.err(`${visibleLine(read.problem)}\n`);
     return;
   }
   const { command, args } = read;
