@@ -141,8 +141,8 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     clock,
     ids,
     store,
-    open: (command, approver, onTaken, imported) =>
-      openSession(dependencies, command, approver, undefined, onTaken, imported),
+    open: (command, approver, onTaken, beginning) =>
+      openSession(dependencies, command, approver, undefined, onTaken, beginning),
     profile: settings.profile.name,
     customHandlers: extensions.customHandlers,
     ...defined({ waitsForHumans: options.waitsForHumans, permissionTimeoutMs: options.permissionTimeoutMs }),
@@ -164,6 +164,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     transports: extensions.transports,
     tools: () => toolSources.flatMap((source) => source.tools()),
     preview: (folder, context) => previewSession(dependencies, folder, context),
+    schedules: async () => (await import("./schedules.ts")).scheduleRows({ env, clock: options.clock }),
     profiles: (session) => listProfiles(harness, options, session),
     servers() {
       const states = [...programServers.open].flatMap((servers) => servers.states());

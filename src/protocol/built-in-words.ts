@@ -129,6 +129,7 @@ const table = {
     "show which memories joined the last turn and why; with words, find memories",
     textArguments("text"),
   ),
+  schedule: byEngine("list the scheduled prompts: their times, the next tick and what became of the last one"),
   mcp: byEngine("list the MCP servers of this session, with state, tools and last error"),
 } satisfies Readonly<Record<string, BuiltIn>>;
 

@@ -3,7 +3,7 @@ import { isAbsolute } from "node:path";
 import { loadFieldParser, optionalFiles } from "#artifacts";
 import { defined } from "#base";
 import { basePrompt, lastTurns } from "#context";
-import type { ImportedTurns, LiveSession } from "#control";
+import type { Beginning, ImportedTurns, LiveSession, SessionLimits } from "#control";
 import { createDelegationTree } from "#delegation";
 import {
   type Approver,
@@ -24,7 +24,7 @@ import { foldersApart } from "#stores";
 import { refusedWorkspace } from "#world";
 import { liveSession, ruleCommands } from "./commands.ts";
 import { otherProfile } from "./continued-session.ts";
-import { type OpenedProject, type SessionDependencies, withSettings } from "./dependencies.ts";
+import { type OpenedProject, type SessionDependencies, withLimits, withSettings } from "./dependencies.ts";
 import { createSessionEngine } from "./engine.ts";
 import { createInputCompletion } from "./input-completion.ts";
 import { lifeOf, type TakenLog } from "./life.ts";
@@ -43,11 +43,11 @@ export async function openSession(
   approver: Approver,
   birth?: Birth,
   onTaken?: () => void,
-  imported?: ImportedTurns,
+  { imported, limits }: Beginning = {},
 ): Promise<LiveSession> {
   const depth = birth?.spec.depth ?? program.depth;
   const redaction = await program.redaction;
-  const found = await findSession(program, command, birth);
+  const found = await findSession(program, command, birth, limits);
   const { id, workspace, folder, opened } = found;
   const { settings, models } = found.dependencies;
   let runtime = birth?.place.runtime;
@@ -165,6 +165,7 @@ async function findSession(
   program: SessionDependencies,
   { resume, working_dir, profile }: CommandOf<"CreateSession">,
   birth: Birth | undefined,
+  limits: SessionLimits | undefined,
 ): Promise<FoundSession> {
   const { store, tape, ids } = program;
   const previous = resume === undefined ? undefined : await store.get(resume);
@@ -184,7 +185,7 @@ async function findSession(
   program.scratch?.open(folder);
   const opened = birth === undefined ? await program.projects?.(folder, other) : undefined;
   const settings = opened?.settings ?? (other === undefined ? undefined : await program.profiles?.settings(other));
-  const dependencies = await withSettings(program, settings);
+  const dependencies = withLimits(await withSettings(program, settings), limits);
   return { id, previous, workspace, folder, opened, dependencies };
 }
 
