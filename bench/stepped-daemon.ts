@@ -43,13 +43,15 @@ export interface Stream {
 
 export interface SteppedHome {
   readonly env: Readonly<Record<string, string>>;
+  readonly workspace: string;
   readonly state: string;
   readonly daemon: ChildProcess | undefined;
   token(): string;
   /** By how much the wall clock is ahead of the machine's from now on; in force when it resolves. */
   step(ms: number): Promise<void>;
   start(): Promise<void>;
-  stop(): Promise<void>;
+  /** SIGTERM unless another one is named; resolves when it has ended. */
+  stop(signal?: "SIGKILL"): Promise<void>;
   cli(...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }>;
   ask(token: string, method: string, path: string, body?: unknown): Promise<Answer>;
   sse(token: string, session: string): Promise<Stream>;
@@ -57,7 +59,19 @@ export interface SteppedHome {
   remove(): void;
 }
 
-export function createSteppedHome(): SteppedHome {
+/** What its daemon runs with, instead of the scenario of the conformance suite. */
+export interface SteppedHomeOptions {
+  readonly flags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** The whole `config.toml`. */
+  readonly config?: string;
+}
+
+export function createSteppedHome({
+  flags = ["-m", "scripted:conformance"],
+  env: more = {},
+  config,
+}: SteppedHomeOptions = {}): SteppedHome {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "harness-clock-")));
   const workspace = join(root, "w");
   mkdirSync(workspace);
@@ -74,7 +88,12 @@ export function createSteppedHome(): SteppedHome {
     XDG_CACHE_HOME: join(root, "cache"),
     NODE_OPTIONS: `--import ${preload}`,
     CLOCK_STEP_FILE: stepFile,
+    ...more,
   };
+  if (config !== undefined) {
+    mkdirSync(join(root, "config/harness"), { recursive: true });
+    writeFileSync(join(root, "config/harness/config.toml"), config);
+  }
   let daemon: ChildProcess | undefined;
 
   const open = (token: string, method: string, path: string, body?: unknown): Promise<IncomingMessage> =>
@@ -87,6 +106,7 @@ export function createSteppedHome(): SteppedHome {
 
   return {
     env,
+    workspace,
     state,
     get daemon() {
       return daemon;
@@ -99,7 +119,8 @@ export function createSteppedHome(): SteppedHome {
       if (daemon !== undefined) await until(() => readFileSync(told, "utf8") === String(ms), "the step in the daemon");
     },
     async start() {
-      const args = [launcher, "daemon", "run", "-m", "scripted:conformance"];
+      rmSync(tokenFile, { force: true });
+      const args = [launcher, "daemon", "run", ...flags];
       const started = spawn(process.execPath, args, { cwd: workspace, env, stdio: "ignore" });
       daemon = started;
       await until(() => {
@@ -107,12 +128,12 @@ export function createSteppedHome(): SteppedHome {
         return existsSync(tokenFile);
       }, "the daemon");
     },
-    async stop() {
+    async stop(signal) {
       const ending = daemon;
       daemon = undefined;
       if (ending === undefined || ending.exitCode !== null || ending.signalCode !== null) return;
       const gone = new Promise((done) => ending.once("close", done));
-      ending.kill("SIGTERM");
+      ending.kill(signal ?? "SIGTERM");
       await gone;
     },
     cli: (...args) =>
