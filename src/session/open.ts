@@ -22,7 +22,6 @@ import { createSessionLabels, createToolRates, deniedPrograms, newTreeUse, type 
 import { type CommandOf, ReasonError, type SessionId } from "#protocol";
 import { foldersApart } from "#stores";
 import { refusedWorkspace } from "#world";
-import { modeOf } from "./agreements.ts";
 import { liveSession, ruleCommands } from "./commands.ts";
 import { otherProfile } from "./continued-session.ts";
 import { type OpenedProject, type SessionDependencies, withLimits, withSettings } from "./dependencies.ts";
@@ -147,14 +146,7 @@ export async function openSession(
       agreements,
       work: () => workOf({ agent: made, mode: place.mode, autoApprove: dependencies.autoApprove }),
       slash,
-      describe: sessionFacts({
-        dependencies,
-        core,
-        mode: () => (dependencies.autoApprove ? "auto" : modeOf(place.mode)),
-        folder,
-        servers,
-        project,
-      }),
+      describe: sessionFacts({ dependencies, core, mode: place.mode, folder, servers, project }),
       completeInput: (text) => completion(text, new AbortController().signal),
       ...lifeOf({ depth, dependencies, birth, imported, world, place, session: made, ...taken }),
     };
