@@ -29,6 +29,7 @@ import { createSessionEngine } from "./engine.ts";
 import { createInputCompletion } from "./input-completion.ts";
 import { lifeOf, type TakenLog } from "./life.ts";
 import { createSessionMemory, type SessionMemory } from "./memory.ts";
+import { workspacePaths } from "./path-completion.ts";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project.ts";
 import type { SessionServers } from "./servers.ts";
 import { type HookedSession, openShellHooks, type ShellHooks } from "./shell-hooks.ts";
@@ -135,7 +136,11 @@ export async function openSession(
       ...place,
       ...{ dependencies, rules: ruled.rules, work, model: () => engine.model, tools: place.allTools },
     });
-    const completion = createInputCompletion({ slash, servers, redaction: core.redaction });
+    const completion = createInputCompletion({
+      ...{ slash, servers, redaction: core.redaction },
+      paths: workspacePaths({ ports: world.ports, clock, rules: made.rules }),
+      models: () => [...new Set([engine.model, ...settings.models.map((row) => row.model)])],
+    });
     return {
       ...liveSession({ engine, models, context }),
       ...ruled,

@@ -17,3 +17,4 @@ export { forgetMemory, searchMemories, writeMemory } from "./memory.ts";
 export { createPlanTool } from "./plan.ts";
 export { createSkillTool } from "./skill.ts";
 export { createTodosTool } from "./todos.ts";
+export { listWorkspacePaths } from "./workspace-paths.ts";

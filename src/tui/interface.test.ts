@@ -188,6 +188,28 @@ test("a slash offers what can be typed; Tab takes a namespace, and then its name
   expect(slashes).toEqual(["/health"]);
 });
 
+test("an @ offers files of the workspace; Enter takes one and sends nothing", async () => {
+  const { screen, rig } = await start([says("seen")]);
+  rig.workspace.put("src/parse.ts", "x");
+  rig.workspace.put("src/print.ts", "x");
+  screen.type("r", "e", "a", "d", " ", "@", "p", "a", "r");
+  await screen.shows(/→ src\/parse\.ts/);
+  screen.type(KEYS.enter);
+  await screen.shows(/^read @src\/parse\.ts$/m);
+  screen.type(KEYS.enter);
+  await screen.shows(/› read @src\/parse\.ts[\s\S]*seen/);
+});
+
+test("the argument of a command is offered once something of it is typed", async () => {
+  const { screen, slashes } = await start([]);
+  screen.type("/", "m", "o", "d", "e", "l", " ");
+  screen.type("o");
+  await screen.shows(/→ openai:mock-model/);
+  screen.type(KEYS.enter);
+  await screen.shows("said: /model openai:mock-model");
+  expect(slashes).toEqual(["/model openai:mock-model"]);
+});
+
 test("Ctrl-G gives the input to another editor and takes back what that made of it", async () => {
   const { screen } = await start([]);
   screen.type("text");

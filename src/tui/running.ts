@@ -32,7 +32,10 @@ export function createRunning({ parts, painter, signal, end, ...from }: RunningO
   const editor = createInputEditor({
     widgets,
     theme: () => themes[state.theme],
-    completion: createCompletion({ commands: () => state.input.commands }),
+    completion: createCompletion({
+      commands: () => state.input.commands,
+      complete: async (text) => (await parts.session.submit({ kind: "CompleteInput", text })).result,
+    }),
     history: parts.history(),
     terminalRows: () => screen.size().rows,
     onSubmit: (text) => dispatch({ type: "submit", text, isSteering: false }),
