@@ -1,10 +1,11 @@
 /** The interface on a real session of this process, and on a terminal whose screen is read: what a person sees and types. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { connectEngine } from "#client/engine";
 import { createSystemClock, createSystemRandom } from "#world";
 import { calls, createHarnessRig, says } from "../../test/fakes/harness-rig.ts";
+import type { MockReply } from "../../test/fakes/mock-reply.ts";
 import { KEYS, openScreenTerminal } from "../../test/fakes/screen-terminal.ts";
 import { runInterface } from "./interface.ts";
 
@@ -198,6 +199,55 @@ test("an @ offers files of the workspace; Enter takes one and sends nothing", as
   await screen.shows(/^read @src\/parse\.ts$/m);
   screen.type(KEYS.enter);
   await screen.shows(/› read @src\/parse\.ts[\s\S]*seen/);
+});
+
+test("inputs wait above the editor while a turn runs; the last one comes back, and the others run", async () => {
+  const gate = Promise.withResolvers<void>();
+  onTestFinished(() => gate.resolve());
+  const { screen, rig } = await start([{ ...says("one"), headersAfter: gate.promise } as MockReply, says("two")]);
+  screen.type("a", KEYS.enter);
+  await screen.shows(/waiting for the model/);
+  screen.type("first queued", KEYS.enter);
+  await screen.shows(/^: queued: first queued/m);
+  screen.type("second queued", KEYS.enter);
+  await screen.shows(/^: queued: second queued {2}Alt-↑ edits$/m);
+  screen.type("rest");
+  screen.type(KEYS.altUp);
+  await screen.shows(/^second queued\nrest$/m);
+  expect(screen.screen()).not.toContain(": queued: second");
+  gate.resolve();
+  await screen.shows(/one[\s\S]*› first queued[\s\S]*two/);
+  expect(rig.vendor.requests).toHaveLength(2);
+});
+
+test("Alt-Enter sends the input to the running turn, which shows it", async () => {
+  const gate = Promise.withResolvers<void>();
+  onTestFinished(() => gate.resolve());
+  const { screen, rig, settle } = await start([
+    { ...writes("a.txt"), headersAfter: gate.promise } as MockReply,
+    says("with tests"),
+  ]);
+  screen.type("a", KEYS.enter);
+  await screen.shows(/waiting for the model/);
+  screen.type("and tests", KEYS.altEnter);
+  await screen.shows(/^› and tests$/m);
+  gate.resolve();
+  await screen.shows("wants to run");
+  settle();
+  screen.type("y");
+  await screen.shows("with tests");
+  expect(JSON.stringify(rig.vendor.requests.at(-1)?.body)).toContain("and tests");
+});
+
+test("a command behind an exclamation mark runs at once, shows its output, and ends on Esc", async () => {
+  const { screen, rig } = await start([]);
+  screen.type("!echo begun; sleep 60", KEYS.enter);
+  await screen.shows(/› !echo begun; sleep 60[\s\S]*│ begun/);
+  screen.type(KEYS.escape);
+  await screen.shows(/cancelled/i);
+  screen.type("!echo of-mine", KEYS.enter);
+  await screen.shows(/✓ Bash[\s\S]*│ of-mine/);
+  expect(rig.vendor.requests).toEqual([]);
 });
 
 test("the argument of a command is offered once something of it is typed", async () => {

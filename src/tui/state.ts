@@ -10,6 +10,7 @@ import type { Keymap } from "./key-table.ts";
 import type { Layer, OpenLayer } from "./layer.ts";
 import { closeTop, openedLayers, toLayers, toTop } from "./layer-stack.ts";
 import type { Loaded } from "./loads.ts";
+import { takeBack, type WaitingInput, withQueueEvent } from "./queue.ts";
 import type { Size } from "./screen-writer.ts";
 import type { ThemeName } from "./theme.ts";
 import { emptyTranscript, notice, type Tone, type Transcript, withEvent } from "./transcript.ts";
@@ -22,6 +23,8 @@ export interface State {
   readonly transcript: Transcript;
   readonly questions: Questions;
   readonly input: InputState;
+  /** Inputs that wait for their turn, oldest first. */
+  readonly queue: readonly WaitingInput[];
   /** The last one is on top and has the keys. */
   readonly layers: readonly OpenLayer[];
   readonly banner: { readonly text: string; readonly untilMs: number } | undefined;
@@ -75,6 +78,7 @@ export function initialState(
     transcript: emptyTranscript(session, model),
     questions: noQuestions(nowMs),
     input: noInput,
+    queue: [],
     layers: [],
     banner: undefined,
     interruptedAtMs: Number.NEGATIVE_INFINITY,
@@ -119,6 +123,7 @@ function withMessageEvent(state: State, event: Event, agoMs: number, context: Up
     ...state,
     questions: withQuestionEvent(state.questions, event, state.nowMs),
     transcript: withEvent(state.transcript, event, state.nowMs - agoMs),
+    queue: withQueueEvent(state.queue, event, state.transcript.session),
   };
   const { state: told, effects } = toLayers(next, { type: "changed" }, context);
   const isNewList = event.kind === "SkillRegistryChanged" && agoMs === 0;
@@ -160,6 +165,8 @@ function withInputKey(state: State, { key, sequence, typed }: KeyMessage, contex
       return state.transcript.isTurnRunning ? { state, effects: [{ type: "cancel" }] } : type;
     case "steer":
       return withSubmit(state, typed.text, true, context);
+    case "edit-queued":
+      return { state, effects: takeBack(state.queue) };
     case "edit-outside":
       return { state, effects: [{ type: "edit-outside" }] };
     default: {

@@ -13,18 +13,18 @@ export interface StatusFacts {
 const SESSION_CHARS = 10;
 
 export function statusLine(
-  { transcript, isConnected }: State,
+  { transcript, queue, isConnected }: State,
   facts: StatusFacts,
   { theme, columns, widgets }: RowStyle,
 ): string {
-  const { model, turnCostUsd, sessionCostUsd, queued } = transcript;
+  const { model, turnCostUsd, sessionCostUsd } = transcript;
   const parts = [
     `${facts.session.slice(0, SESSION_CHARS)}…`,
     facts.profile,
     model,
     ...(facts.isCostShown ? [`$${turnCostUsd.toFixed(2)}/turn`, `$${sessionCostUsd.toFixed(2)}/sess`] : []),
     facts.branch,
-    ...(queued > 0 ? [`${queued} queued`] : []),
+    ...(queue.length > 0 ? [`${queue.length} queued`] : []),
     ...(isConnected ? [] : ["reconnecting …"]),
   ].filter((part) => part !== "");
   return theme.paint("dim", widgets.truncateToWidth(visibleLine(parts.join(" · ")), columns));

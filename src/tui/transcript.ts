@@ -14,7 +14,7 @@ import {
 } from "#protocol";
 
 export type Block =
-  | { readonly kind: "input"; readonly text: string; readonly isQueued: boolean }
+  | { readonly kind: "input"; readonly text: string }
   | { readonly kind: "answer"; readonly key: string; readonly text: string; readonly isDone: boolean }
   | { readonly kind: "thinking"; readonly key: string; readonly chars: number; readonly isDone: boolean }
   | CallBlock
@@ -56,7 +56,6 @@ export interface Transcript {
   readonly sessionCostUsd: number;
   /** Files that the calls of the turn changed. */
   readonly changed: readonly string[];
-  readonly queued: number;
   readonly model: string;
   /** What is waited for, when nothing else on the screen says so. */
   readonly waiting: string;
@@ -75,7 +74,6 @@ export function emptyTranscript(session: SessionId, model: string): Transcript {
     turnCostUsd: 0,
     sessionCostUsd: 0,
     changed: [],
-    queued: 0,
     model,
     waiting: "",
   };
@@ -89,18 +87,17 @@ export function withEvent(before: Transcript, event: Event, nowMs: number): Tran
       const begun = closed(before);
       const text = textOf(event.payload.content);
       return {
-        ...add(begun, { kind: "input", text, isQueued: false }),
+        ...add(begun, { kind: "input", text }),
         isTurnRunning: true,
         turnSinceMs: nowMs,
         turnCostUsd: 0,
         changed: [],
-        queued: Math.max(0, begun.queued - (event.payload.queued === undefined ? 0 : 1)),
         model: event.payload.model,
         waiting: "the model",
       };
     }
-    case "InputQueued":
-      return { ...before, queued: before.queued + 1 };
+    case "TurnSteered":
+      return add(closedText(before), { kind: "input", text: textOf(event.payload.content) });
     case "TextDelta": {
       const { step, block, text } = event.payload;
       return { ...withText(before, `${event.payload.turn}/${step}/${block}`, text), waiting: "" };
@@ -217,8 +214,12 @@ function withNotice(before: Transcript, event: Event): Transcript {
       };
     case "SandboxStatus":
       return event.payload.active ? before : notice(before, "warn", event.payload.detail);
-    case "InputRefused":
-      return notice(before, "bad", `✗ a queued input was not started: ${event.payload.message}`);
+    case "InputRefused": {
+      const { reason, message } = event.payload;
+      // Whoever took it back has it in their editor.
+      if (reason === "InputWithdrawn") return notice(before, "dim", "A queued input was taken back.");
+      return notice(before, "bad", `✗ a queued input was not started: ${message}`);
+    }
     case "BudgetWarning": {
       const { scope, kind, used, limit } = event.payload;
       return notice(before, "warn", `budget of the ${scope}: ${Number(used.toFixed(4))} of ${limit} ${kind} used`);
@@ -234,7 +235,7 @@ function withNotice(before: Transcript, event: Event): Transcript {
 }
 
 function withTurnEnd(before: Transcript, payload: EventOfTurnEnd, nowMs: number): Transcript {
-  const { outcome, usage, cost_usd: cost, steps, queued = [] } = payload;
+  const { outcome, usage, cost_usd: cost, steps } = payload;
   const seconds = ((nowMs - before.turnSinceMs) / 1000).toFixed(1);
   const tokens = usage.input_tokens + usage.output_tokens;
   const files = before.changed.length === 0 ? [] : [`${counted(before.changed.length, "file")} changed`];
@@ -245,7 +246,6 @@ function withTurnEnd(before: Transcript, payload: EventOfTurnEnd, nowMs: number)
     ...add(closed(before), { kind: "summary", text }),
     isTurnRunning: false,
     waiting: "",
-    queued: queued.length,
   };
 }
 

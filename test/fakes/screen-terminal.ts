@@ -26,6 +26,7 @@ export const KEYS = {
   ctrlC: "\u0003",
   ctrlD: "\u0004",
   altEnter: "\u001b\r",
+  altUp: "\u001b[1;3A",
   ctrlG: "\u0007",
   ctrlP: "\u0010",
   ctrlR: "\u0012",
