@@ -115,6 +115,7 @@ export interface DaemonSettings {
 
 export interface InterfaceSettings {
   readonly theme: "auto" | "dark" | "light" | "high-contrast" | "none";
+  readonly vim: boolean;
 }
 
 export interface NetworkSettings {
@@ -255,7 +256,7 @@ export const defaultSettings: Settings = {
   audit: { keychain: false },
   log: { components: {} },
   daemon: defaultDaemonSettings,
-  interface: { theme: "auto" },
+  interface: { theme: "auto", vim: false },
   keys: {},
   plugins: {},
   hooks: [],

@@ -33,6 +33,7 @@ export async function showFullInterface(parts: FullInterfaceParts): Promise<Inte
     theme: !terminal.colour ? "none" : look.theme === "auto" ? "dark" : look.theme,
     followsBackground: terminal.colour && look.theme === "auto",
     keys,
+    vim: look.vim,
     client,
     session,
     facts: { session: info.id, profile: info.profile, branch: "", isCostShown: true },

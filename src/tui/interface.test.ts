@@ -7,7 +7,7 @@ import { createSystemClock, createSystemRandom } from "#world";
 import { calls, createHarnessRig, says } from "../../test/fakes/harness-rig.ts";
 import type { MockReply } from "../../test/fakes/mock-reply.ts";
 import { KEYS, openScreenTerminal } from "../../test/fakes/screen-terminal.ts";
-import { runInterface } from "./interface.ts";
+import { type InterfaceParts, runInterface } from "./interface.ts";
 
 const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -16,7 +16,11 @@ afterEach(async () => {
 
 const writes = (path: string) => calls(["fs.write", { path, content: "x\n" }]);
 
-async function start(replies: Parameters<typeof createHarnessRig>[0], size: readonly [number, number] = [80, 24]) {
+async function start(
+  replies: Parameters<typeof createHarnessRig>[0],
+  size: readonly [number, number] = [80, 24],
+  parts: Partial<InterfaceParts> = {},
+) {
   const rig = await createHarnessRig(replies);
   const system = createSystemClock();
   let laterMs = 0;
@@ -51,6 +55,7 @@ async function start(replies: Parameters<typeof createHarnessRig>[0], size: read
     },
     describe: async (error) => `✗ ${String(error)}`,
     signal: leave.signal,
+    ...parts,
   });
   open.push(async () => {
     leave.abort();
@@ -248,6 +253,21 @@ test("a command behind an exclamation mark runs at once, shows its output, and e
   screen.type("!echo of-mine", KEYS.enter);
   await screen.shows(/✓ Bash[\s\S]*│ of-mine/);
   expect(rig.vendor.requests).toEqual([]);
+});
+
+test("vim keys: Esc is for the normal mode first, and the border says so", async () => {
+  const { screen } = await start([says("done")], [80, 24], { vim: true });
+  screen.type("one two three", KEYS.escape);
+  await screen.shows(/^── normal ─+$/m);
+  screen.type("b", "d", "w", "0", "x");
+  await screen.shows(/^ne two$/m);
+  screen.type("u", "u");
+  await screen.shows(/^one two three$/m);
+  screen.type("A", "!");
+  await screen.shows(/^one two three!$/m);
+  expect(screen.screen()).not.toContain("normal");
+  screen.type(KEYS.escape, KEYS.enter);
+  await screen.shows(/› one two three![\s\S]*done/);
 });
 
 test("the argument of a command is offered once something of it is typed", async () => {

@@ -22,6 +22,8 @@ export interface InterfaceParts {
   readonly followsBackground: boolean;
   /** The user's own keys, by action. */
   readonly keys: KeyOverrides;
+  /** Vim keys in the input. Default: none. */
+  readonly vim?: boolean;
   readonly client: Pick<EngineClient, "session">;
   readonly session: ClientSession;
   readonly facts: StatusFacts;

@@ -37,6 +37,7 @@ export function createRunning({ parts, painter, signal, end, ...from }: RunningO
       complete: async (text) => (await parts.session.submit({ kind: "CompleteInput", text })).result,
     }),
     history: parts.history(),
+    vim: parts.vim ?? false,
     terminalRows: () => screen.size().rows,
     onSubmit: (text) => dispatch({ type: "submit", text, isSteering: false }),
     onOffer: () => painter.now(),

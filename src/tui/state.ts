@@ -37,6 +37,8 @@ export interface Typed {
   readonly text: string;
   /** It shows what could follow, and takes the keys for that. */
   readonly isOffering: boolean;
+  /** Vim keys: Esc ends the insert mode, or a command that was begun. */
+  readonly takesEscape?: boolean;
 }
 
 export type Message =
@@ -162,7 +164,7 @@ function withInputKey(state: State, { key, sequence, typed }: KeyMessage, contex
     case "leave":
       return typed.text === "" ? { state, effects: [{ type: "leave" }] } : type;
     case "cancel":
-      return state.transcript.isTurnRunning ? { state, effects: [{ type: "cancel" }] } : type;
+      return state.transcript.isTurnRunning && !typed.takesEscape ? { state, effects: [{ type: "cancel" }] } : type;
     case "steer":
       return withSubmit(state, typed.text, true, context);
     case "edit-queued":
