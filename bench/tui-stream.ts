@@ -82,6 +82,7 @@ await runInterface({
   remember: async () => undefined,
   send: async () => undefined,
   slash: async () => undefined,
+  afterwards: () => undefined,
   describe: async (error) => String(error),
   signal: stop.signal,
 });

@@ -62,6 +62,7 @@ export async function showFullInterface(parts: FullInterfaceParts): Promise<Inte
       return other;
     },
     editOutside: (text) => editOutside(ports, text),
+    afterwards: (text) => terminal.err(`${text}\n`),
     describe: (error) => outward.describe(error),
     signal: left,
   });

@@ -29,6 +29,7 @@ async function start(
   const session = await client.open();
   const screen = openScreenTerminal(...size);
   const slashes: string[] = [];
+  const said: string[] = [];
   const leave = new AbortController();
   const over = runInterface({
     screen: screen.port,
@@ -53,6 +54,7 @@ async function start(
       print(`said: ${line}`);
       return undefined;
     },
+    afterwards: (text) => said.push(text),
     describe: async (error) => `✗ ${String(error)}`,
     signal: leave.signal,
     ...parts,
@@ -67,7 +69,7 @@ async function start(
   const settle = (): void => {
     laterMs += 1_000;
   };
-  return { rig, screen, session, over, slashes, settle };
+  return { rig, screen, session, over, slashes, said, settle };
 }
 
 test("what is typed is echoed, sent and answered; the rows of the turn stay in the scrollback", async () => {
@@ -268,6 +270,32 @@ test("vim keys: Esc is for the normal mode first, and the border says so", async
   expect(screen.screen()).not.toContain("normal");
   screen.type(KEYS.escape, KEYS.enter);
   await screen.shows(/› one two three![\s\S]*done/);
+});
+
+test("Ctrl-S puts the input aside and it comes back behind the next one", async () => {
+  const { screen } = await start([says("done")]);
+  screen.type("later", KEYS.ctrlS);
+  await screen.shows(/^: put aside: later {2}Ctrl-S takes it back$/m);
+  screen.type("now", KEYS.enter);
+  await screen.shows(/› now[\s\S]*done/);
+  await screen.shows(/^later$/m);
+  screen.type(KEYS.ctrlS, KEYS.ctrlS);
+  await screen.shows(/^later$/m);
+  expect(screen.screen()).not.toContain("put aside");
+});
+
+test("a draft that cannot be kept at the end is said once the terminal is given back", async () => {
+  const draft = {
+    text: "",
+    async keep(): Promise<void> {
+      throw new Error("the disk is full");
+    },
+  };
+  const { screen, over, said } = await start([], [80, 24], { draft });
+  screen.type("unsent", KEYS.ctrlC, "again", KEYS.ctrlC);
+  expect(await over).toEqual({ kind: "left" });
+  expect(said).toEqual(["✗ Error: the disk is full"]);
+  expect(screen.isTaken()).toBe(false);
 });
 
 test("the argument of a command is offered once something of it is typed", async () => {

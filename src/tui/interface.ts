@@ -44,6 +44,8 @@ export interface InterfaceParts {
   slash(line: string, print: (text: string) => void): Promise<SessionId | undefined>;
   /** In the person's own editor, which has the terminal meanwhile. Undefined: nothing was changed. */
   editOutside(text: string): Promise<string | undefined>;
+  /** A line for the person once the terminal is given back. */
+  afterwards(text: string): void;
   /** In words for a person, redacted. */
   describe(error: unknown): Promise<string>;
   /** Aborts to make it return at once. */
@@ -118,7 +120,16 @@ export async function runInterface(parts: InterfaceParts): Promise<InterfaceEnd>
     over.abort();
     painter.leave();
     restore();
-    if (running !== undefined) await draft.keep(running.typed());
+    if (running !== undefined) await keepLast(parts, draft, running.typed());
+  }
+}
+
+/** The conversation is over whether or not the draft could be kept. */
+async function keepLast({ describe, afterwards }: InterfaceParts, draft: DraftKeeper, text: string): Promise<void> {
+  try {
+    await draft.keep(text);
+  } catch (error) {
+    afterwards(await describe(error));
   }
 }
 

@@ -1,4 +1,4 @@
-/** Inputs that wait for their turn: what they say, above the editor, and how the last one comes back into it. Pure. */
+/** Inputs that wait, for their turn or put aside: what they say, above the editor, and how the last one comes back into it. Pure. */
 import { counted, visibleLine, visibleProse } from "#base";
 import type { Event, InputBlock, SessionId } from "#protocol";
 import type { RowStyle } from "./block-rows.ts";
@@ -43,12 +43,15 @@ export function takeBack(waiting: readonly WaitingInput[]): readonly Effect[] {
 
 export function queueRows(
   waiting: readonly WaitingInput[],
+  stashed: string,
   keymap: Keymap,
   { theme, columns, widgets }: RowStyle,
 ): string[] {
   const more = waiting.length - SHOWN;
-  const key = keyName(keymap.keyOf("edit-queued"));
-  const hint = key === "" ? "" : `  ${key} edits`;
+  const hint = (action: string, text: string): string => {
+    const key = keyName(keymap.keyOf(action));
+    return key === "" ? "" : `  ${key} ${text}`;
+  };
   const row = (text: string, end: string): string => {
     const shown = widgets.truncateToWidth(`: ${visibleLine(text)}`, Math.max(1, columns - end.length), "…");
     return theme.paint("dim", widgets.truncateToWidth(`${shown}${end}`, columns));
@@ -56,7 +59,10 @@ export function queueRows(
   const shown = waiting.slice(-SHOWN);
   return [
     ...(more > 0 ? [row(`${counted(more, "queued input")} before these`, "")] : []),
-    ...shown.map(({ content }, at) => row(`queued: ${textOf(content)}`, at === shown.length - 1 ? hint : "")),
+    ...shown.map(({ content }, at) =>
+      row(`queued: ${textOf(content)}`, at === shown.length - 1 ? hint("edit-queued", "edits") : ""),
+    ),
+    ...(stashed === "" ? [] : [row(`put aside: ${stashed}`, hint("stash", "takes it back"))]),
   ];
 }
 

@@ -82,7 +82,7 @@ export function createRunning({ parts, painter, signal, end, ...from }: RunningO
     },
     widthOf: widgets.visibleWidth,
     state: () => state,
-    typed: () => editor.typed().text,
+    typed: () => editor.typed().text || state.input.stashed,
     close() {
       keys.destroy();
       state = { ...state, layers: [] };

@@ -5,7 +5,7 @@
 import type { Event, SessionId } from "#protocol";
 import { noQuestions, type Questions, withQuestionEvent, withQuestionKey, withTypedAnswer } from "./approval.ts";
 import type { Effect } from "./effects.ts";
-import { type InputState, inputEffects, noInput } from "./input.ts";
+import { type InputState, inputEffects, noInput, swapStash } from "./input.ts";
 import type { Keymap } from "./key-table.ts";
 import type { Layer, OpenLayer } from "./layer.ts";
 import { closeTop, openedLayers, toLayers, toTop } from "./layer-stack.ts";
@@ -167,6 +167,10 @@ function withInputKey(state: State, { key, sequence, typed }: KeyMessage, contex
       return state.transcript.isTurnRunning && !typed.takesEscape ? { state, effects: [{ type: "cancel" }] } : type;
     case "steer":
       return withSubmit(state, typed.text, true, context);
+    case "stash": {
+      const { input, effects } = swapStash(state.input, typed.text);
+      return { state: { ...state, input }, effects };
+    }
     case "edit-queued":
       return { state, effects: takeBack(state.queue) };
     case "edit-outside":
@@ -214,7 +218,13 @@ function withSubmit(state: State, typed: string, isSteering: boolean, { layers }
   }
   if (text === "") return same(state);
   const { isTurnRunning } = state.transcript;
-  return { state, effects: inputEffects(text, { ...state.input, layers, isTurnRunning, isSteering }) };
+  const { stashed } = state.input;
+  const effects = inputEffects(text, { ...state.input, layers, isTurnRunning, isSteering });
+  if (stashed === "") return { state, effects };
+  return {
+    state: { ...state, input: { ...state.input, stashed: "" } },
+    effects: [...effects, { type: "write", text: stashed }],
+  };
 }
 
 /** Letters, digits, signs: what a key writes. */

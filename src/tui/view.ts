@@ -45,7 +45,7 @@ export function liveRegion(
   const [question] = waiting;
   const asked = question === undefined ? [] : questionRows(question, waiting.length, share, isTypingAnswer, style);
   const status = statusLine(state, facts, style);
-  const queued = queueRows(state.queue, context.keymap, style);
+  const queued = queueRows(state.queue, state.input.stashed, context.keymap, style);
   const below = [...queued, ...bannerRows(state, style), ...asked, ...focus.rows, status];
   const above = [...state.transcript.blocks.flatMap((block) => blockRows(block, style)), ...waitingRows(state, style)];
   const room = Math.max(0, most - below.length);

@@ -124,6 +124,7 @@ function defaultParts(theme: ThemeName): Omit<InterfaceParts, "screen" | "clock"
     send: async () => undefined,
     slash: async () => undefined,
     editOutside: async () => undefined,
+    afterwards: () => undefined,
     describe: async (error) => String(error),
     signal: new AbortController().signal,
   };

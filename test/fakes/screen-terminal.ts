@@ -30,6 +30,7 @@ export const KEYS = {
   ctrlG: "\u0007",
   ctrlP: "\u0010",
   ctrlR: "\u0012",
+  ctrlS: "\u0013",
   ctrlU: "\u0015",
   shiftEnter: "\u001b[13;2u",
   up: "\u001b[A",
