@@ -83,6 +83,7 @@ await runInterface({
   send: async () => undefined,
   slash: async () => undefined,
   afterwards: () => undefined,
+  save: async (name) => name,
   describe: async (error) => String(error),
   signal: stop.signal,
 });

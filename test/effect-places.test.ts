@@ -164,9 +164,9 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.open fs.unlink",
     why: "The cassette of a recorded session, in the file that a person names.",
   },
-  "src/cli/ack-review.ts": {
+  "src/cli/saved-review.ts": {
     uses: "fs.writeFileSync",
-    why: "A diff that a person saves while they review files of a project.",
+    why: "A diff that a person saves while they review files of a project or the change of a call.",
   },
   "src/cli/audit.ts": {
     uses: "fs.open",

@@ -71,6 +71,9 @@ test.each([
   [["mcp", "add", "restart", "--", "x"], "cannot be the name of an MCP server"],
   [["mcp", "add", "Big", "--", "x"], "cannot be the name of an MCP server"],
   [["mcp", "add", "a", "-e", "nothing", "--", "x"], "--env takes NAME=VALUE"],
+  [["mcp", "add", "a", "--url", "ftp://a"], "--url takes an http or https address without a login, not 'ftp://a'"],
+  [["mcp", "add", "a", "--url", "https://a.example", "--writable", "."], "--url takes no command"],
+  [["mcp", "add", "a", "--writable", "../b", "--", "x"], "--writable takes a folder relative to the workspace"],
   [["mcp", "remove", "a"], "has no table [mcp_servers.a]"],
   [["mcp", "test", "a"], "no enabled MCP server 'a'"],
   [["mcp", "test"], "config.toml has no MCP servers"],
@@ -168,4 +171,21 @@ test.runIf(hasSandbox)("a tool that has changed is shown as a diff, and offered 
   expect(JSON.parse((await run("tools", "--json")).out)).toMatchObject([
     { name: "mcp.sh.sh", description: expect.stringContaining("Version 2.") },
   ]);
+});
+
+test("the servers of a profile are listed with it, and a changed program names the file of the profile", async () => {
+  const home = createCliHome();
+  const script = home.put("server.js", TINY_SERVER);
+  const entry = `[mcp_servers.tiny]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(script)}]\n`;
+  const profile = home.put("work.toml", `name = "work"\n${entry}sha256 = "${"0".repeat(64)}"\n`);
+  expect(JSON.parse((await callCli(home, ["mcp", "list", "--json"])).out)).toEqual([]);
+  const [listed] = JSON.parse((await callCli(home, ["mcp", "list", "--json", "--profile", profile])).out);
+  expect(listed).toMatchObject({ name: "tiny", declaredIn: profile });
+  const { code, out } = await callCli(home, ["mcp", "test", "--profile", profile]);
+  expect(code).toBe(1);
+  expect(out).toContain(profile);
+  expect(await callCli(home, ["mcp", "get", "nobody", "--profile", profile])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("config.toml and the profile have no enabled MCP server 'nobody'; there is tiny"),
+  });
 });

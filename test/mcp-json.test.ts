@@ -47,7 +47,7 @@ describe("the file", () => {
       old: { type: "sse", url: "https://old.example/sse" },
     });
     await ackProject(home);
-    const shown = await approve("a", "n");
+    const shown = await approve("a", "n", "n");
     expect(shown).toMatchObject({ code: 0 });
     expect(shown.err).toContain(braces('"LOGIN": "$(TINY_LOGIN)"'));
     expect(shown.err).toContain("gets these variables of your environment: DIR, TINY_LOGIN");
@@ -174,7 +174,7 @@ END
     expect(await approve("a", "d")).toMatchObject({ code: 1 });
     const packages = join(String(home.env.XDG_DATA_HOME), "harness/mcp-packages");
     expect(readdirSync(packages)).toEqual([]);
-    const { code, err } = await approve("a", "a", "n");
+    const { code, err } = await approve("a", "a", "n", "n");
     expect(code).toBe(0);
     expect(err).toContain("package tiny-server@1.2.3 sha512-abc");
     expect(calls()).toContain("install --ignore-scripts --save-exact");
@@ -207,9 +207,10 @@ esac
     );
     list({ tiny: { command: "uvx", args: ["tiny-server@1.2.3", "--fast"] } });
     await ackProject(home);
-    const { code, err } = await approve("a", "a", "n");
+    const { code, err } = await approve("a", "a", "n", "n");
     expect(code).toBe(0);
     expect(err).toContain("package tiny-server@1.2.3 sha256:abc");
+    expect(calls()).toContain("pip compile --generate-hashes --only-binary :all: ");
     expect(calls()).toMatch(/pip install --python \S+ --require-hashes --only-binary :all: -r \S+requirements\.txt/);
     const [{ connection }] = await listed();
     expect(connection).toMatchObject({ command: expect.stringMatching(/venv\/bin\/tiny-server$/), args: ["--fast"] });

@@ -61,7 +61,7 @@ describe("a server of harness.md", () => {
     home.put("server.js", TINY_SERVER);
     declare({ tiny: { ...tiny, env_vars: ["TINY_LOGIN"], network: ["example.com"] } });
     await ackProject(home);
-    const { code, err } = await approve("a", "h");
+    const { code, err } = await approve("a", "h", "n");
     expect(code).toBe(0);
     expect(err).toContain("The MCP server 'tiny' of harness.md needs your approval");
     expect(err).toContain('"command": "node"');
@@ -73,14 +73,41 @@ describe("a server of harness.md", () => {
     expect(listed).toMatchObject({ name: "tiny", connection: { network: ["example.com"] } });
   });
 
+  test("changes the folders of the workspace that the answer names, whatever the entry asks for", async () => {
+    home.put("server.js", TINY_SERVER);
+    declare({ tiny: { ...tiny, writable: ["."] } });
+    await ackProject(home);
+    const { code, err } = await callCli(home, ["mcp", "approve", "tiny"], "", [
+      "a",
+      "n",
+      "f",
+      "docs ../x",
+      "f",
+      "docs src",
+    ]);
+    expect(err).toContain("../x is not a folder of the workspace.");
+    expect(err).toContain("Which files of the workspace may it change? The entry asks for the whole workspace.");
+    expect(code).toBe(0);
+    const [listed] = JSON.parse((await callCli(home, ["mcp", "list", "--json"])).out);
+    expect(listed).toMatchObject({ name: "tiny", connection: { writable: ["docs", "src"] } });
+  });
+
+  test.each(["NODE_OPTIONS", "LD_PRELOAD", "PYTHONPATH", "PATH"])("cannot set the variable %s", async (name) => {
+    declare({ tiny: { ...tiny, env: { [name]: "./x" } } });
+    const { code, err } = await run();
+    expect(code).toBe(2);
+    expect(err).toContain(`mcp_servers.tiny: a project cannot set ${name} in "env": it `);
+    expect(err).toContain("To use it, declare the server in your own config.toml.");
+  });
+
   test.runIf(hasSandbox)("starts once it is approved, and gets its own folder", async () => {
     home.put("server.js", TINY_SERVER);
     declare({ tiny });
     await ackProject(home);
-    expect(await approve("a", "n")).toMatchObject({ code: 0 });
+    expect(await approve("a", "n", "n")).toMatchObject({ code: 0 });
     expect(await callCli(home, ["mcp", "test", "tiny"])).toMatchObject({
       code: 0,
-      out: "✓ tiny: 1 tools, MCP 2025-06-18\n",
+      out: "✓ tiny: 1 tool, MCP 2025-06-18\n",
     });
     expect(hasRun()).toBe(true);
     expect(readdirSync(join(String(home.env.XDG_DATA_HOME), "harness/mcp"))).toEqual([
@@ -102,7 +129,7 @@ describe("a server of harness.md", () => {
     home.put("server.js", TINY_SERVER);
     declare({ tiny });
     await ackProject(home);
-    await approve("a", "n");
+    await approve("a", "n", "n");
     declare({ tiny: { ...tiny, args: ["server.js", "--all"] } });
     await ackProject(home);
     expect((await run()).err).toContain("its entry changed since you answered. Run: harness mcp approve tiny.");
@@ -160,7 +187,7 @@ describe("a server of harness.md", () => {
     home.put("server.js", TINY_SERVER);
     declare(servers);
     await ackProject(home);
-    const { code, err } = await approve("a", "n");
+    const { code, err } = await approve("a", "n", "n");
     expect(code).toBe(1);
     expect(err).toContain(told);
     expect((await run()).err).toContain("The MCP server 'tiny' of harness.md is not used");
@@ -178,7 +205,7 @@ describe.runIf(hasSandbox)("what was approved is what starts", () => {
     home.put("server.js", TINY_SERVER);
     declare({ tiny });
     await ackProject(home);
-    await approve("a", "n");
+    await approve("a", "n", "n");
     home.put("server.js", `${TINY_SERVER}// changed`);
     const { code, err } = await run();
     expect(code).toBe(0);
@@ -187,7 +214,7 @@ describe.runIf(hasSandbox)("what was approved is what starts", () => {
     expect(hasRun()).toBe(false);
     const tested = await callCli(home, ["mcp", "test", "--json"]);
     expect(JSON.parse(tested.out)).toMatchObject([{ state: "down", reason: "MCPServerSHA256Mismatch" }]);
-    const again = await approve("a", "k");
+    const again = await approve("a", "k", "k");
     expect(again.err).toMatch(/sha256 [0-9a-f]{64}\n {4}before [0-9a-f]{64}\n/);
     expect(await callCli(home, ["mcp", "test"])).toMatchObject({ code: 0 });
   });
@@ -199,7 +226,7 @@ describe.runIf(hasSandbox)("what was approved is what starts", () => {
     symlinkSync("a.js", link);
     declare({ tiny });
     await ackProject(home);
-    await approve("a", "n");
+    await approve("a", "n", "n");
     rmSync(link);
     symlinkSync("b/a.js", link);
     expect((await run()).err).toMatch(MISMATCH("server.js"));
@@ -211,20 +238,55 @@ describe.runIf(hasSandbox)("what was approved is what starts", () => {
     home.put("first.js", "");
     declare({ tiny: { command: "node", args: ["--require=./first.js", "server.js"] } });
     await ackProject(home);
-    await approve("a", "n");
+    await approve("a", "n", "n");
     home.put("first.js", "require('node:fs').writeFileSync(process.env.HOME + '/started', '')");
     expect((await run()).err).toMatch(MISMATCH("first.js"));
     expect(hasRun()).toBe(false);
   });
 
+  test("a script that is given to another program than an interpreter is pinned as well", async () => {
+    home.put("tools/server.py", "");
+    home.put("tools/data.csv", "");
+    declare({ tiny: { command: "true", args: ["run", "tools/server.py", "tools/data.csv"] } });
+    await ackProject(home);
+    const { err } = await approve("a", "n", "n");
+    expect(err).toMatch(/file \S+\/tools\/server\.py\n/);
+    expect(err).not.toContain("file tools/data.csv");
+    home.put("tools/server.py", "changed");
+    expect((await run()).err).toMatch(MISMATCH("tools/server.py"));
+  });
+
+  test("a file that is called like a command of the interpreter does not take the place of the script", async () => {
+    home.put("run", "");
+    home.put("server.js", TINY_SERVER);
+    declare({ tiny: { command: "node", args: ["run", "server.js"] } });
+    await ackProject(home);
+    const { err } = await approve("a", "n", "n");
+    expect(err).toMatch(/file \S+\/run\n[\s\S]*file \S+\/server\.js\n/);
+  });
+
+  test.each([
+    ["node", ["-e", "1"]],
+    ["make", ["server"]],
+    ["env", ["NODE_OPTIONS=--require ./evil.js", "node", "server.js"]],
+    ["node", ["--require", "./server.js", "server"]],
+  ])("a command that says more than a file can be pinned for says so: %s", async (command, args) => {
+    home.put("server.js", TINY_SERVER);
+    declare({ tiny: { command, args } });
+    await ackProject(home);
+    const { err } = await approve("q");
+    expect(err).toContain("What runs is not pinned as a whole:");
+  });
+
   test("a program of the same name in the workspace is not found", async () => {
     home.put("server.js", TINY_SERVER);
-    declare({ tiny: { ...tiny, env: { PATH: home.workspace } } });
+    declare({ tiny });
+    home = { ...home, env: { ...home.env, PATH: `${home.workspace}:${home.env.PATH}` } };
     await ackProject(home);
-    await approve("a", "n");
+    await approve("a", "n", "n");
     writeFileSync(join(home.workspace, "node"), "#!/bin/sh\ntouch $HOME/started\n", { mode: 0o755 });
     const tested = await callCli(home, ["mcp", "test"]);
-    expect(tested).toMatchObject({ code: 0, out: expect.stringContaining("✓ tiny: 1 tools") });
+    expect(tested).toMatchObject({ code: 0, out: expect.stringContaining("✓ tiny: 1 tool") });
   });
 
   test("the user's own entry with a hash does not start another file", async () => {

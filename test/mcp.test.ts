@@ -1,59 +1,14 @@
 /** MCP servers through the whole program: in their confinement, behind the gate, on the record. */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import type { McpServer } from "#artifacts";
 import { record, startReplay } from "./fakes/cassette-rig.ts";
-import { calls, createHarnessRig, type HarnessRig, type RigOptions, says } from "./fakes/harness-rig.ts";
-import { referenceServer, stdioServer } from "./fakes/mcp-world.ts";
-import type { MockReply } from "./fakes/mock-reply.ts";
+import { calls, says } from "./fakes/harness-rig.ts";
+import { CHECKOUT, createMcpRig, runs, shell, shown, textOf } from "./fakes/mcp-rig.ts";
+import { referenceServer } from "./fakes/mcp-world.ts";
 import { createTemporaryWorkspace } from "./fakes/temporary-workspace.ts";
 import { hasSandbox } from "./fakes/test-sandbox.ts";
-
-const CHECKOUT = dirname(import.meta.dirname);
-
-/** Sees the packages of this checkout and the Node that runs it. */
-function shown(server: McpServer): McpServer {
-  const { connection } = server;
-  if (connection.kind !== "stdio") throw new Error("a program was expected");
-  return { ...server, connection: { ...connection, paths: [CHECKOUT] } };
-}
-
-/** It runs the scripts that it is called with, for somebody who wants to know what a hostile one could do. */
-function shell(more: Parameters<typeof stdioServer>[2] = {}): McpServer {
-  return stdioServer("shell", [join(CHECKOUT, "test/fakes/shell-mcp-server.ts")], more);
-}
-
-const runs = (script: string): MockReply => calls(["mcp.shell.sh", { script }]);
-
-interface McpRig extends HarnessRig {
-  readonly logged: string[];
-  readonly data: string;
-}
-
-async function createMcpRig(
-  replies: readonly MockReply[],
-  servers: readonly McpServer[] | ((root: string) => readonly McpServer[]),
-  { allow = [], ...options }: RigOptions & { readonly allow?: readonly string[] } = {},
-): Promise<McpRig> {
-  const logged: string[] = [];
-  const data = createTemporaryWorkspace().outside;
-  const { root } = createTemporaryWorkspace();
-  const rig = await createHarnessRig(replies, {
-    ...options,
-    workspace: root,
-    serverLog: (level, text) => void logged.push(`${level} ${text}`),
-    extraEnv: { HOME: data, XDG_DATA_HOME: data, ...options.extraEnv },
-    settings: {
-      permissions: allow.map((rule) => ({ effect: "allow", rule, source: "test" })),
-      mcpServers: typeof servers === "function" ? servers(root) : servers,
-      ...options.settings,
-    },
-  });
-  return { ...rig, logged, data };
-}
-
-const textOf = (rig: McpRig): string => JSON.stringify(rig.of("ToolResult").map(({ content }) => content));
 
 describe.runIf(hasSandbox)("a server of the user's configuration", () => {
   test("is offered, judged, called and written down", async () => {

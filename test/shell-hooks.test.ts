@@ -214,7 +214,7 @@ describe("context of hooks", () => {
     ]);
     const sent = rig.requests();
     expect(sent).toMatch(/from=\\"hook echo [^"]*\\">\\nthe deploy is frozen/);
-    expect(sent).not.toContain("not-now");
+    expect(sent).not.toContain("not now");
   });
 
   test("UserPromptSubmit can refuse the prompt", async () => {
@@ -274,4 +274,36 @@ test("without a sandbox a hook does not run, and its call is blocked", async () 
   });
   await rig.send();
   expect(rig.of("HookIntent")).toMatchObject([{ confinement: "outside" }]);
+});
+
+test("a Compact hook reads why and for what, is chosen by its matcher, adds context behind the boundary, and may refuse", async () => {
+  const answers = Array.from({ length: 6 }, (_, at) => says(`answer ${at} ${"word ".repeat(2_000)}`));
+  const CONTEXT = JSON.stringify({ hookSpecificOutput: { additionalContext: "remember the port" } });
+  const hooks = [
+    { event: "Compact", command: `cat > seen.json; echo '${CONTEXT}'`, matcher: "manual" },
+    { event: "Compact", command: `echo '${CONTEXT.replace("remember", "not now")}'`, matcher: "auto" },
+  ] as const;
+  const rig = await createHookedRig(hooks, [...answers, says("the summary"), says("done")], { autoApprove: true });
+  for (let n = 0; n < answers.length; n++) await rig.send(`input ${n}`);
+  const { done } = await rig.submit({ kind: "CompactSession", focus: "ports" });
+  expect(await done).toMatchObject({ outcome: "answered" });
+  expect(JSON.parse(readFileSync(join(rig.workspace.root, "seen.json"), "utf8"))).toMatchObject({
+    hook_event_name: "PreCompact",
+    trigger: "manual",
+    custom_instructions: "ports",
+  });
+  await rig.send("go on");
+  const last = JSON.stringify(rig.vendor.requests.at(-1)?.body);
+  expect(last).toContain("the summary");
+  expect(last).toContain("remember the port");
+  expect(last).not.toContain("not now");
+  const refusing = await createHookedRig(
+    [{ event: "Compact", command: "echo 'keep it' >&2; exit 2" }],
+    [...answers, says("never")],
+    { autoApprove: true },
+  );
+  for (let n = 0; n < answers.length; n++) await refusing.send(`input ${n}`);
+  const refused = await refusing.submit({ kind: "CompactSession" });
+  expect(await refused.done).toMatchObject({ reason: "HookBlocked", message: expect.stringContaining("keep it") });
+  expect(refusing.vendor.requests).toHaveLength(answers.length);
 });

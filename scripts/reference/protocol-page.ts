@@ -64,7 +64,9 @@ export function protocolPage(): string {
     ...published.flatMap(entry("event", [])),
     `Sent to one client on its stream and never stored in the log: ${list(streamEvents)}.`,
     "### Reserved events",
-    `Declared, but not published by this version: ${list(reservedEvents)}. Their payloads are in the JSON Schema.`,
+    reservedEvents.length === 0
+      ? "There are none: this version publishes every event above."
+      : `Declared, but not published by this version: ${list(reservedEvents)}. Their payloads are in the JSON Schema.`,
     "## Content blocks",
     "A client may send `text` and `image`; a tool result holds the same two.",
     ...Object.keys(contentBlocks).flatMap(entry("block", ["type"])),

@@ -19,7 +19,10 @@ export function applyProfile(settings: Settings, { values, presets, inForce }: P
     permissions: [...settings.permissions, ...rules.flatMap((one) => one.permissions)],
     labelRules: [...settings.labelRules, ...rules.flatMap((one) => one.labelRules)],
     strictPermissions: strict ?? settings.strictPermissions,
-    mcpServers: [...settings.mcpServers.filter(({ name }) => !isReplaced(name)), ...servers],
+    mcpServers: [
+      ...settings.mcpServers.filter(({ name }) => !isReplaced(name)),
+      ...servers.map((server) => ({ ...server, declaredIn: inForce.source })),
+    ],
     contextSources: values.context_sources ?? settings.contextSources,
     allowProjectHooks: values.allow_project_hooks ?? settings.allowProjectHooks,
     ...defined({

@@ -18,6 +18,7 @@ export type ServerChange =
       readonly env: Readonly<Record<string, string>>;
       readonly network?: readonly string[] | "public";
       readonly paths: readonly string[];
+      readonly writable: readonly string[];
       readonly sha256?: string;
     }
   | { readonly turn: string; readonly enabled: boolean }
@@ -40,8 +41,8 @@ export async function changeServers(file: string, text: string, change: ServerCh
   }
   const changed = applied(text, change);
   const after = (await parseUserConfig(file, changed)).settings;
-  const rest = ({ mcpServers, ...others }: typeof before): string =>
-    JSON.stringify([mcpServers.filter((server) => server.name !== name), withoutLines(others)]);
+  const rest = ({ mcpServers, origins: { mcp_servers: _, ...origins }, ...others }: typeof before): string =>
+    JSON.stringify([mcpServers.filter((server) => server.name !== name), origins, withoutLines(others)]);
   const has = after.mcpServers.some((server) => server.name === name);
   const wasThere = before.mcpServers.some((server) => server.name === name);
   if (rest(after) !== rest(before) || has !== isThereAfter(change, wasThere)) {

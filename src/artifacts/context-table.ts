@@ -3,7 +3,18 @@
 import { isAbsolute, posix } from "node:path";
 import { defined } from "#base";
 import type { ContextConfig, SourceLocation } from "./project.ts";
-import { defineTable, error, type FieldType, integer, list, nested, type TableValues, text, words } from "./schema.ts";
+import {
+  choice,
+  defineTable,
+  error,
+  type FieldType,
+  integer,
+  list,
+  nested,
+  type TableValues,
+  text,
+  words,
+} from "./schema.ts";
 
 /** Defaults of a project that has a `harness.md` or `harness.yaml`. */
 export const DEFAULT_MAX_HISTORY = 50;
@@ -43,12 +54,25 @@ export const contextTable = defineTable({
     max_history: {
       type: integer(1, MAX_HISTORY),
       default: `\`${DEFAULT_MAX_HISTORY}\``,
-      meaning: "The number of turns of the conversation that the model sees.",
+      meaning:
+        "The number of turns before Harness compacts the conversation. With `compaction: off`: the number of turns that the model sees.",
     },
     max_tokens: {
       type: integer(1, MAX_CONTEXT_TOKENS),
       default: `\`${DEFAULT_CONTEXT_TOKENS}\``,
-      meaning: "The largest size of the whole prompt, in tokens.",
+      meaning:
+        "The size of a request, in tokens, above which Harness compacts the conversation. The conversation always has at least 8,000 tokens of room.",
+    },
+    compaction: {
+      type: choice("summarize", "prune", "off"),
+      default: "`summarize`",
+      meaning:
+        "How Harness makes a long conversation shorter: see [long sessions](../guide/long-sessions.md). `prune` asks no model. `off` compacts only on `/compact`.",
+    },
+    compaction_model: {
+      type: words("`provider:name`"),
+      default: "the model of the session",
+      meaning: "The model that writes the summaries, for example a cheaper one.",
     },
     system_prompt: {
       type: text(),
@@ -74,10 +98,11 @@ export const contextType = nested(contextTable, writtenContext);
 export function writtenContext({ values, at }: TableValues<typeof contextTable.fields>): WrittenContext {
   const files = values.files ?? [];
   const { max_history: maxHistory, max_tokens: maxTokens, system_prompt: systemPrompt } = values;
+  const { compaction, compaction_model: compactionModel } = values;
   return {
     config: {
       files: files.map(({ path }) => path),
-      ...defined({ maxHistory, maxTokens }),
+      ...defined({ maxHistory, maxTokens, compaction, compactionModel }),
       ...(systemPrompt === undefined || systemPrompt.trim() === "" ? {} : { systemPrompt }),
     },
     files,

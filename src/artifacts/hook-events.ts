@@ -15,7 +15,7 @@ export const hookEvents: Readonly<Record<string, string>> = {
   "delegation.pre": "A delegate is about to start.",
   "delegation.post_verify": "A delegate has a result to verify.",
   "delegation.post": "A delegate has returned.",
-  "context.compact": "Harness is about to compact the conversation.",
+  "context.compact": "Harness is about to compact the conversation. `block` leaves it as it is.",
   "meta.register_tool": "A script wants to register a tool.",
   "meta.register_hook": "A script wants to register a hook.",
   "meta.register_agent": "A script wants to register an agent.",
@@ -43,7 +43,8 @@ export const hookPayloads: Readonly<Record<keyof typeof hookEvents, string>> = {
     "`agent`, `task` (also `prompt`), `depth`, `response` (also `result`), `tool_calls`, `tool_results`, `attempt` from 1. `modify`: `response`.",
   "delegation.post":
     "As for `delegation.post_verify`, with `session`, `model`, `mode` (`sync`, `async`) and `status`. If the status is not `ok`, also `reason` and `error`, and `response` is empty. `modify`: `response`, if the status is `ok`.",
-  "context.compact": "This version does not raise this event.",
+  "context.compact":
+    "`trigger` (`auto`, `manual`), `cause` (`window`, `max_tokens`, `max_history`, `overflow`, `command`), `focus`, `tokens`, `limit`. `modify`: `focus`.",
   "meta.register_tool": "The fields of the tool.",
   "meta.register_hook": "The fields of the hook.",
   "meta.register_agent": "The fields of the agent.",

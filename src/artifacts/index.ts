@@ -19,6 +19,7 @@ export { splitFrontmatter } from "./frontmatter.ts";
 export { canonicalEvent, hookEventAliases, hookEvents, hookPayloads } from "./hook-events.ts";
 export { inHookOrder, withAddedHooks } from "./hook-order.ts";
 export type { DeclaredServer, McpConnection, McpServer, PinnedFile, ServerPin } from "./mcp-server.ts";
+export { isServerAddress, isWorkspaceFolder } from "./mcp-table.ts";
 export { globFault, globMatches } from "./name-glob.ts";
 export { isBareProject, rootTools, type ToolGroups } from "./offered-tools.ts";
 export {

@@ -4,7 +4,7 @@
  */
 import { isRecord, jsonIn, visibleLine } from "#base";
 import type { DeclaredServer } from "./mcp-server.ts";
-import { isServerName, serverOf } from "./mcp-table.ts";
+import { isServerName, refuseLoaders, serverOf } from "./mcp-table.ts";
 import type { Problem, SourceLocation } from "./project.ts";
 import { error, type Reader, unknownKey, warning } from "./schema.ts";
 import type { Tree } from "./yaml-tree.ts";
@@ -95,6 +95,7 @@ function readServer(
     entries: values.map(([key, value]) => ({ key, keyPlace: place, value: treeOf(value, place, MAX_DEPTH) })),
   };
   const server = serverOf(tree, reader);
+  if (server !== undefined) refuseLoaders("", server.connection, tree, reader);
   return server === undefined ? undefined : { server: { name, ...server }, entry, place, expands: true };
 }
 

@@ -18,6 +18,8 @@ export interface McpServer {
   readonly sampling?: true;
   /** The name of the folder in which it keeps its files; default: its own name. */
   readonly folder?: string;
+  /** The file with the user's own entry, where that is not `config.toml`. */
+  readonly declaredIn?: string;
   /** What was approved of its program. Checked before each start. */
   readonly pin?: ServerPin;
 }
@@ -25,6 +27,8 @@ export interface McpServer {
 /** The files that decide what a server runs, as they were when somebody approved them. */
 export interface ServerPin {
   readonly files: readonly PinnedFile[];
+  /** The answer comes from another machine: the interpreter of this one is not pinned. */
+  readonly leavesInterpreter?: true;
   /** The file with the entry, for messages. */
   readonly declaredIn: string;
 }
@@ -60,6 +64,8 @@ export type McpConnection =
       readonly network: readonly string[] | "public";
       /** Folders of the machine that it sees, besides those that every command sees. */
       readonly paths: readonly string[];
+      /** Folders of the workspace that its calls may change, relative to it; `.` is all of it. Absent: none. */
+      readonly writable?: readonly string[];
       /** The user's own entry says that it runs without a sandbox. */
       readonly unconfined?: true;
       /** What the entry says of the file that decides what runs, hex. */

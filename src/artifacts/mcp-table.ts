@@ -1,5 +1,6 @@
 /** `mcp_servers` in `config.toml`, `harness.md` and agent files: MCP servers whose tools the agent may call. */
-import { defined, isDomainEntry } from "#base";
+import { defined, isDomainEntry, visibleLine } from "#base";
+import { loadsCode } from "./loader-variables.ts";
 import type { DeclaredServer, McpConnection, McpOAuth, McpServer } from "./mcp-server.ts";
 import {
   byName,
@@ -60,11 +61,7 @@ const MAX_SCOPES = 64;
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/;
 const SHA256 = /^[0-9a-f]{64}$/;
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]{1,128}$/;
-const url = textThat("http or https address without a login", (address) => {
-  const parsed = URL.parse(address);
-  const isWeb = parsed?.protocol === "https:" || parsed?.protocol === "http:";
-  return isWeb && parsed.username === "" && parsed.password === "";
-});
+const url = textThat("http or https address without a login", isServerAddress);
 const headerValue = textThat("text without control characters", (value) => !hasControl(value));
 const toolNames = list(words("tool name"), { max: MAX_TOOLS });
 
@@ -103,6 +100,14 @@ export const serverTable = defineTable({
       default: "`[]`",
       meaning:
         "Folders of the machine that it sees, read-only, besides [the usual ones](../security.md#what-both-see).",
+    },
+    writable: {
+      type: list(textThat("folder of the workspace, relative to it, without `..`", isWorkspaceFolder), {
+        max: MAX_PATHS,
+      }),
+      default: "`[]`",
+      meaning:
+        "Folders of the workspace that the server may change; `.` is the whole workspace. [Each of its calls then runs in a process of its own](mcp.md#servers-that-change-the-workspace).",
     },
     sha256: {
       type: textThat("SHA-256, 64 hexadecimal digits", (digest) => SHA256.test(digest)),
@@ -244,6 +249,7 @@ export const declaredServersType: FieldType<readonly DeclaredServer[]> = {
   ...defined({ tables: mcpServersType.tables }),
   read(tree, reader) {
     const servers = mcpServersType.read(withoutUserKeys(tree, reader), reader);
+    for (const { name, connection } of servers ?? []) refuseLoaders(`mcp_servers.${name}: `, connection, tree, reader);
     if (servers === undefined || tree.kind !== "map") return undefined;
     return servers.flatMap((server): DeclaredServer[] => {
       const written = tree.entries.find(({ key }) => key === server.name);
@@ -251,6 +257,17 @@ export const declaredServersType: FieldType<readonly DeclaredServer[]> = {
     });
   },
 };
+
+/** Reports the variables of a project's entry that make its program load code which nobody approved. */
+export function refuseLoaders(prefix: string, connection: McpConnection, { place }: Tree, reader: Reader): void {
+  if (connection.kind !== "stdio") return;
+  for (const variable of Object.keys(connection.env)) {
+    const why = loadsCode(variable);
+    if (why === undefined) continue;
+    const message = `${prefix}a project cannot set ${visibleLine(variable)} in "env": it ${why}. To use it, declare the server in your own config.toml.`;
+    reader.report(error("user-variable", place, message));
+  }
+}
 
 function withoutUserKeys(tree: Tree, reader: Reader): Tree {
   if (tree.kind !== "map") return tree;
@@ -318,7 +335,7 @@ function toConnection(values: Values): McpConnection | undefined {
     network: values.network ?? [],
     paths: values.paths ?? [],
     ...(values.sandbox === "off" && { unconfined: true as const }),
-    ...defined({ sha256: values.sha256 }),
+    ...defined({ writable: values.writable, sha256: values.sha256 }),
   };
 }
 
@@ -331,6 +348,18 @@ function toOAuth(values: Values): McpOAuth | undefined {
     scopes: values.oauth_scopes,
   });
   return Object.keys(oauth).length === 0 ? undefined : oauth;
+}
+
+/** As `url` names it. */
+export function isServerAddress(address: string): boolean {
+  const parsed = URL.parse(address);
+  const isWeb = parsed?.protocol === "https:" || parsed?.protocol === "http:";
+  return isWeb && parsed.username === "" && parsed.password === "";
+}
+
+/** As `writable` names them, in an entry and at the approval of one. */
+export function isWorkspaceFolder(path: string): boolean {
+  return path !== "" && !path.startsWith("/") && !path.split("/").includes("..") && !hasControl(path);
 }
 
 function isDocumentAddress(address: string): boolean {

@@ -24,6 +24,8 @@ const MAX_BACKOFF_MS = 600_000;
 const MAX_MULTIPLIER = 100;
 /** The largest cap on the output of a call that a file may set. */
 export const MAX_OUTPUT_TOKENS = 10_000_000;
+const MIN_CONTEXT_TOKENS = 1_000;
+const MAX_CONTEXT_TOKENS = 100_000_000;
 export const MAX_MODELS = 50;
 const DEFAULT_PROVIDER = "openai";
 const PROVIDER = /^[a-z][a-z0-9_-]*$/i;
@@ -153,6 +155,12 @@ export const modelTable = defineTable({
       default: "`0.7` in `harness.md`; the provider's default in `config.toml`",
       meaning: "How much the answers vary. Harness does not send it to models that reject it.",
     },
+    context_tokens: {
+      type: integer(MIN_CONTEXT_TOKENS, MAX_CONTEXT_TOKENS),
+      default: "from the vendor's catalogue, if known",
+      meaning:
+        "The largest request that the model accepts, in tokens. Set it for a model that Harness does not know, for example a local one: Harness [compacts](../guide/long-sessions.md) the conversation before it gets there.",
+    },
     base_url: {
       type: url,
       default: "the provider's",
@@ -202,6 +210,7 @@ export function makeModel(
       family: values.family,
       maxTokens: values.max_tokens,
       temperature: values.temperature,
+      contextTokens: values.context_tokens,
       retry: values.retry,
       timeouts: values.timeouts,
     }),

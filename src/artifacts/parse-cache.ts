@@ -6,7 +6,7 @@
 import { hash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { diskTrouble, diskTroubleText, openBox, sealBox } from "#base";
+import { diskTrouble, diskTroubleText, openBox, programCaches, sealBox, textBytes } from "#base";
 import { makePrivateDirectory, writePrivateFile } from "#world";
 import type { FileRecord } from "./parse-file.ts";
 
@@ -33,10 +33,11 @@ export interface CachePlace {
 export function openParseCache({ folder, key, onProblem }: CachePlace, root: string, checker: string): ParseCache {
   const path = join(folder, `artifacts-${hash("sha256", root, "hex").slice(0, 32)}.box`);
   const label = `parse cache ${CACHE_SCHEMA} ${checker}`;
-  const kept = readKept(path, label, key);
+  const kept = programCaches.open<FileRecord>("parsed files");
+  readKept(path, label, key, (name, record, bytes) => kept.set(name, record, bytes));
   let isTold = false;
   return {
-    get: (key) => (Object.hasOwn(kept, key) ? kept[key] : undefined),
+    get: (name) => kept.get(name),
     keep(records) {
       const body = JSON.stringify(Object.fromEntries(records));
       if (body.length > MAX_CACHE_BYTES) return;
@@ -54,18 +55,26 @@ export function openParseCache({ folder, key, onProblem }: CachePlace, root: str
   };
 }
 
-function readKept(path: string, label: string, key: () => Uint8Array): Readonly<Record<string, FileRecord>> {
+function readKept(
+  path: string,
+  label: string,
+  key: () => Uint8Array,
+  each: (name: string, record: FileRecord, bytes: number) => void,
+): void {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
     const info = fstatSync(descriptor);
     const isOurs = process.getuid === undefined || (info.uid === process.getuid() && (info.mode & 0o077) === 0);
-    if (!info.isFile() || info.size > MAX_CACHE_BYTES || !isOurs) return {};
-    const body = openBox(key(), readFileSync(descriptor), label);
+    if (!info.isFile() || info.size > MAX_CACHE_BYTES || !isOurs) return;
+    const body = openBox(key(), readFileSync(descriptor), label)?.toString("utf8");
+    if (body === undefined) return;
     // It opens: so it is what `keep` wrote for this schema.
-    return body === undefined ? {} : (JSON.parse(body.toString("utf8")) as Readonly<Record<string, FileRecord>>);
+    const records = Object.entries(JSON.parse(body) as Readonly<Record<string, FileRecord>>);
+    // To weigh each would take as long as to parse it again.
+    for (const [name, record] of records) each(name, record, textBytes(body) / records.length);
   } catch {
-    return {}; // not there, or damaged: the files are parsed instead
+    // Not there, or damaged: the files are parsed instead.
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }

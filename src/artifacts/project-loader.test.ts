@@ -46,7 +46,7 @@ describe("a project", () => {
     ).load();
     expect(problems).toEqual([]);
     const at = (line: number, column: number) => ({ file: "harness.md", line, column });
-    expect(project?.identity).toEqual({ text: "You are careful.", place: at(80, 1) });
+    expect(project?.identity).toEqual({ text: "You are careful.", place: at(83, 1) });
     expect(project?.configFile).toBe("harness.md");
     expect(project?.contextFiles).toEqual([{ file: "notes.txt", text: "About.\n" }]);
     expect(project?.files.map(({ file }) => file)).toEqual(["harness.md", "notes.txt"]);
@@ -58,21 +58,28 @@ describe("a project", () => {
         apiKeyEnv: "GH_TOKEN",
         maxTokens: 4096,
         temperature: 0.3,
+        contextTokens: 64_000,
         retry: { maxRetries: 3, initialBackoffMs: 250, maxBackoffMs: 8000, multiplier: 2 },
       },
-      models: [{ model: "openai:gpt-6-luna", place: at(11, 5) }],
-      context: { maxHistory: 30, maxTokens: 32_000, files: ["notes.txt"] },
+      models: [{ model: "openai:gpt-6-luna", place: at(12, 5) }],
+      context: {
+        maxHistory: 30,
+        maxTokens: 32_000,
+        compaction: "prune",
+        compactionModel: "openai:gpt-6-luna",
+        files: ["notes.txt"],
+      },
       toolsPolicies: [
         {
           tier: "project",
           policy: {
             mode: "allowlist",
             allow: [
-              { pattern: "fs.*", place: at(18, 18) },
-              { pattern: "echo", place: at(19, 7) },
+              { pattern: "fs.*", place: at(21, 18) },
+              { pattern: "echo", place: at(22, 7) },
             ],
-            deny: [{ pattern: "exec", place: at(20, 10) }],
-            place: at(17, 3),
+            deny: [{ pattern: "exec", place: at(23, 10) }],
+            place: at(20, 3),
           },
         },
       ],
@@ -81,15 +88,15 @@ describe("a project", () => {
           tier: "project",
           network: {
             allowedDomains: [
-              { pattern: "api.github.com", place: at(64, 7) },
-              { pattern: "*.example.com", place: at(65, 7) },
+              { pattern: "api.github.com", place: at(67, 7) },
+              { pattern: "*.example.com", place: at(68, 7) },
             ],
           },
         },
       ],
       permissions: [
-        { effect: "allow", rule: "Bash(npm test)", source: "harness.md:67" },
-        { effect: "deny", rule: "Bash(git push *)", source: "harness.md:69" },
+        { effect: "allow", rule: "Bash(npm test)", source: "harness.md:70" },
+        { effect: "deny", rule: "Bash(git push *)", source: "harness.md:72" },
       ],
       labelRules: [],
       permissionExamples: [
@@ -98,9 +105,9 @@ describe("a project", () => {
           rule: "Bash(git push *)",
           example: "Bash(git push origin)",
           matches: true,
-          place: at(70, 15),
+          place: at(73, 15),
         },
-        { effect: "deny", rule: "Bash(git push *)", example: "Bash(git pull)", matches: false, place: at(71, 19) },
+        { effect: "deny", rule: "Bash(git push *)", example: "Bash(git pull)", matches: false, place: at(74, 19) },
       ],
       strictPermissions: true,
       delegation: {
@@ -114,10 +121,10 @@ describe("a project", () => {
       meta: { enabled: true, maxTools: 1, maxHooks: 20, maxAgents: 5, maxCallDepth: 2 },
       mcpServers: [],
       serve: [
-        { type: "stdin", place: at(57, 7), options: {} },
+        { type: "stdin", place: at(60, 7), options: {} },
         {
           type: "telegram",
-          place: at(58, 7),
+          place: at(61, 7),
           options: { token_env: "BOT", chat_allowlist: [-7], poll_timeout_seconds: 25 },
         },
       ],
@@ -128,7 +135,7 @@ describe("a project", () => {
     expect(tool).toEqual({
       kind: "tool",
       name: "echo",
-      place: at(22, 5),
+      place: at(25, 5),
       hash: project?.files[0]?.hash,
       tier: "project",
       description: "Says it again.",
@@ -136,7 +143,7 @@ describe("a project", () => {
         { name: "message", type: "string", required: true, description: "What to say" },
         { name: "times", type: "integer", required: false, enum: [1, 2] },
       ],
-      script: { text: "def run(args):\n    return args\n", place: at(31, 7) },
+      script: { text: "def run(args):\n    return args\n", place: at(34, 7) },
       timeoutMs: 1000,
       async: false,
     });
@@ -147,7 +154,7 @@ describe("a project", () => {
         priority: 100,
         timeoutMs: 50,
         onError: "allow",
-        when: { text: "True", place: at(37, 12) },
+        when: { text: "True", place: at(40, 12) },
       },
     ]);
     expect(project?.agents).toMatchObject([

@@ -154,6 +154,7 @@ export interface ModelConfig {
   readonly family?: "openai" | "anthropic";
   readonly maxTokens?: number;
   readonly temperature?: number;
+  readonly contextTokens?: number;
   readonly retry?: RetrySettings;
   readonly timeouts?: TimeoutSettings;
 }
@@ -176,11 +177,17 @@ export interface DeclaredSource {
   readonly required: boolean;
 }
 
+/** `off`: only when a person asks for it. */
+export type CompactionMode = "summarize" | "prune" | "off";
+
 export interface ContextConfig {
-  /** Turns that are shown to the model. */
+  /** Turns before the conversation is compacted; shown to the model at most, where it is not. */
   readonly maxHistory?: number;
-  /** Budget of the assembled prompt. */
+  /** The size of a request above which the conversation is compacted. */
   readonly maxTokens?: number;
+  readonly compaction?: CompactionMode;
+  /** Writes the summaries, as a person wrote it. */
+  readonly compactionModel?: string;
   readonly systemPrompt?: string;
   /** Files whose text joins the prompt, in order. */
   readonly files: readonly string[];

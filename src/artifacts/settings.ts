@@ -44,6 +44,8 @@ export interface ModelSettings {
   readonly family?: "openai" | "anthropic";
   readonly maxTokens?: number;
   readonly temperature?: number;
+  /** The largest request that it takes, where nobody publishes it. */
+  readonly contextTokens?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly retry?: RetrySettings;
   readonly timeouts?: TimeoutSettings;

@@ -2,6 +2,7 @@
 export { normalHost } from "./allowed-domains.ts";
 export { assertNever } from "./assert-never.ts";
 export { boundHost, isBoundTo } from "./bound-hosts.ts";
+export { type Cache, createCacheBudget, programCaches, textBytes } from "./cache-budget.ts";
 export { canonicalHash, canonicalJson } from "./canonical-json.ts";
 export { compose, type Handler, type Middleware } from "./compose.ts";
 export { createConcealer } from "./concealer.ts";
@@ -23,6 +24,7 @@ export { fileError, fileErrorText } from "./file-error.ts";
 export { foldedForms } from "./folded-forms.ts";
 export { jsonIn } from "./json-in.ts";
 export { type JunitSuite, type JunitTest, junitXml } from "./junit-xml.ts";
+export { type DiffLine, diffLines, withContext } from "./line-diff.ts";
 export {
   type Memory,
   type MemoryContent,

@@ -7,6 +7,7 @@ import { defined, errnoOf, messageOf, visibleLine } from "#base";
 import {
   ackRefusal,
   createLockFileTrust,
+  loadConfig,
   locateProject,
   lockFilePath,
   optionalPlaces,
@@ -18,6 +19,7 @@ import {
   withProfile,
   writeLock,
 } from "#program";
+import type { ServerFinding } from "#program/server-lock";
 import { ReasonError } from "#protocol";
 import { writePrivateFile } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
@@ -63,7 +65,7 @@ export async function ackCommand(ports: CliPorts, flags: AckFlags): Promise<Exit
   }
   if (survey.files.length === 0) terminal.err(`There is no project in ${visibleLine(survey.root)}: nothing to ack.\n`);
   else terminal.err(`${answersText(survey, trust.judge(survey.files).denied.length)}\n`);
-  if (flags.emitLockfile !== undefined) emitLockfile(ports, survey, trust, flags.emitLockfile);
+  if (flags.emitLockfile !== undefined) await emitLockfile(ports, survey, trust, flags);
   return 0;
 }
 
@@ -112,18 +114,23 @@ async function agree(
 }
 
 /** Only what was acked as it is goes into it; in the order of its paths, so that a change of one file is a change of one entry. */
-function emitLockfile(
-  { cwd, terminal }: CliPorts,
+async function emitLockfile(
+  ports: CliPorts,
   { root, files }: ProjectSurvey,
   trust: ProjectTrust,
-  named: string | true,
-): void {
-  const path = named === true ? resolve(root, DEFAULT_LOCKFILE) : resolve(cwd, named);
+  { emitLockfile: named, ...flags }: AckFlags,
+): Promise<void> {
+  const { cwd, terminal } = ports;
+  const path = named === true || named === undefined ? resolve(root, DEFAULT_LOCKFILE) : resolve(cwd, named);
   const read = new Set(files.map(({ file }) => file));
   // Cases that lie elsewhere were acked when they were run.
   const isCase = ({ path: file, class: kind, sha256 }: ReturnType<ProjectTrust["entries"]>[number]): boolean =>
     kind === "eval" && trust.look({ file, kind, change: "changed" }).hash === sha256;
-  const lock = writeLock({ files: trust.entries().filter((entry) => read.has(entry.path) || isCase(entry)) });
+  const { portableAnswers } = await import("#program/server-lock");
+  const { settings } = await loadConfig(ports, undefined);
+  const { servers, notices } = await portableAnswers(ports, settings, placeOf(flags));
+  for (const notice of notices) terminal.err(`${notice}\n`);
+  const lock = writeLock({ servers, files: trust.entries().filter((entry) => read.has(entry.path) || isCase(entry)) });
   try {
     // Nothing is followed: a repository may bring links of any name.
     writePrivateFile(path, lock, { durable: false, mode: LOCK_FILE_MODE });
@@ -135,6 +142,10 @@ function emitLockfile(
   terminal.err(
     `Written: ${visibleLine(path)}. Pass it with --lockfile or HARNESS_LOCKFILE; Harness does not read it otherwise.\n`,
   );
+}
+
+function placeOf({ dir, config }: PlaceFlags): Pick<PlaceFlags, "dir" | "config"> {
+  return defined({ dir, config });
 }
 
 export interface VerifyAckFlags extends PlaceFlags {
@@ -150,11 +161,17 @@ export async function verifyAckCommand(ports: CliPorts, flags: VerifyAckFlags): 
   const trust =
     lockfile === undefined ? ownTrust(ports, survey.root) : createLockFileTrust(survey.root, readLockFile(lockfile));
   const { awaiting: changed } = trust.judge(survey.files);
-  const isGood = changed.length === 0;
+  // What a file declares that nobody agreed to is not looked at.
+  const servers = changed.length === 0 ? await serverFindings(ports, flags) : [];
+  const isGood = changed.length === 0 && servers.length === 0;
   if (flags.json === true) {
+    const unapproved = servers.some(({ change }) => change === "program")
+      ? "MCPServerSHA256Mismatch"
+      : "NonInteractiveAckRefused";
+    const reason = changed.length > 0 ? "HookHashChanged" : unapproved;
     const report = {
       ok: isGood,
-      ...(isGood ? {} : { reason: "HookHashChanged" }),
+      ...(isGood ? {} : { reason }),
       root: survey.root,
       lockfile: lockfile ?? null,
       files: survey.files.length,
@@ -164,16 +181,28 @@ export async function verifyAckCommand(ports: CliPorts, flags: VerifyAckFlags): 
         change,
         sha256: survey.files.find((one) => one.file === file)?.hash ?? null,
       })),
+      servers,
     };
     terminal.out(`${JSON.stringify(report)}\n`);
   } else if (isGood && survey.files.length === 0) terminal.out(`There is no project in ${visibleLine(survey.root)}.\n`);
   else if (isGood)
     terminal.out(`${filesOf(survey)} unchanged since ${survey.files.length === 1 ? "it was" : "they were"} acked.\n`);
-  else {
+  else if (changed.length > 0) {
     terminal.err("✗ HookHashChanged: these files changed since they were acked:\n");
     terminal.out(changed.map(({ file, change }) => `${change.padEnd(8)}${visibleLine(file)}\n`).join(""));
+  } else {
+    terminal.err("✗ These MCP servers are not as they were approved. Look at each with: harness mcp approve NAME\n");
+    terminal.out(
+      servers.map(({ name, change, detail }) => `${change.padEnd(8)}${name}: ${visibleLine(detail)}\n`).join(""),
+    );
   }
   return isGood ? 0 : 1;
+}
+
+async function serverFindings(ports: CliPorts, flags: VerifyAckFlags): Promise<readonly ServerFinding[]> {
+  const { changedServers } = await import("#program/server-lock");
+  const { settings } = await loadConfig(ports, undefined);
+  return changedServers(ports, settings, placeOf(flags), defined({ lockfile: flags.lockfile }));
 }
 
 /** Which files there are. Throws ConfigInvalid for a project that is broken as it is written: nobody is asked to agree to that. */

@@ -15,6 +15,7 @@ import {
   previewProject,
   promptBlocks,
   type RunFlags,
+  type StoreFlags,
   soundProject,
   userFlags,
   withProfile,
@@ -42,6 +43,8 @@ export interface ContextFlags extends Pick<RunFlags, "profile" | "framework"> {
   readonly json?: boolean;
   /** A file that `--json` has written before. */
   readonly diff?: string;
+  readonly session?: string;
+  readonly store: StoreFlags["store"];
 }
 
 export interface Section {
@@ -73,6 +76,8 @@ interface Report {
 
 export async function contextCommand(ports: CliPorts, flags: ContextFlags): Promise<ExitCode> {
   const { terminal } = ports;
+  const { session } = flags;
+  if (session !== undefined) return (await import("./context-session.ts")).sessionContext(ports, { ...flags, session });
   const place = await withProfile(ports, flags, userFlags(flags));
   const project = soundProject((await openProject(ports, place)).loaded);
   const report = await makeReport(ports, project, place);

@@ -11,10 +11,12 @@ import {
   headsOf,
   isSecretFile,
   keyState,
+  knownServers,
   loadConfig,
   logFolder,
   mayHaveProject,
   pluginFacts,
+  programProblem,
   userTrust,
   vendors,
   waitingTools,
@@ -86,10 +88,11 @@ const checks: readonly Check[] = [
   },
   {
     name: "MCP servers",
-    async run(ports, { config }) {
-      const { mcpServers } = (await loadConfig(ports, config)).settings;
-      if (mcpServers.length === 0) return [ok("none")];
-      return Promise.all(mcpServers.map((server) => checkServer(ports, server)));
+    async run(ports, flags) {
+      const { servers, notices } = await knownServers(ports, flags);
+      const left = notices.map((text) => warning(text, "Or remove its entry."));
+      if (servers.length + left.length === 0) return [ok("none")];
+      return [...(await Promise.all(servers.map((server) => checkServer(ports, flags, server)))), ...left];
     },
   },
   { name: "machine key", run: async ({ env }) => [checkMachineKey(env)] },
@@ -188,11 +191,13 @@ function checkMachineKey(env: CliPorts["env"]): Finding {
 }
 
 /** By what is known of it: nothing is started. */
-async function checkServer(ports: CliPorts, server: McpServer): Promise<Finding> {
+async function checkServer(ports: CliPorts, flags: DoctorFlags, server: McpServer): Promise<Finding> {
   const { name, connection } = server;
   if (connection.kind === "stdio" && !isThere(connection.command, ports.env.PATH)) {
     return wrong(`${name}: the program ${connection.command} does not exist`, "Correct its entry in config.toml.");
   }
+  const changed = await programProblem(ports, flags, server);
+  if (changed !== undefined) return wrong(`${name}: ${changed}`, `Look at it, then run: harness mcp approve ${name}`);
   const problems: string[] = [];
   const known = await waitingTools(ports, server, (text) => void problems.push(text));
   if (known === undefined) return ok(`${name}: not connected yet`);

@@ -1,6 +1,6 @@
 /** An event of the log on one line: when, what, and the one thing a person wants to know about it. */
 import { cutMiddle, visibleLine } from "#base";
-import type { Event } from "#protocol";
+import { compactionLine, type Event } from "#protocol";
 import { REFUSAL_CHARS, summarise } from "./renderer.ts";
 
 const LINE_CHARS = 200;
@@ -91,6 +91,10 @@ function gist(event: Event): string {
       return `${event.payload.call_id} ${event.payload.decision} by ${event.payload.by}, too late`;
     case "QuestionAnswered":
       return `${event.payload.call_id} ${event.payload.answer} by ${event.payload.by}`;
+    case "CompactionTriggered": {
+      const { trigger = "", why = "", strategy = "" } = event.payload;
+      return `${compactionLine(event.payload)}: ${strategy}, ${trigger}: ${why}`;
+    }
     case "ContextAdded":
       return `${event.payload.origin} ${event.payload.what}`;
     case "HookIntent":

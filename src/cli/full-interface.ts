@@ -6,6 +6,7 @@ import { type AttachedParts, createResend } from "./attach-resend.ts";
 import { openInputDraft } from "./input-draft.ts";
 import { openInputHistory } from "./input-history.ts";
 import { editOutside } from "./outside-editor.ts";
+import { saveReview } from "./saved-review.ts";
 import { helpText, runSlash, type Words, withOwnRows } from "./slash-words.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -61,6 +62,7 @@ export async function showFullInterface(parts: FullInterfaceParts): Promise<Inte
       await runSlash(said, session, words, line);
       return other;
     },
+    save: async (name, text) => saveReview(ports, name, await outward.orNothing(text)),
     editOutside: (text) => editOutside(ports, text),
     afterwards: (text) => terminal.err(`${text}\n`),
     describe: (error) => outward.describe(error),

@@ -9,32 +9,7 @@ export function addMcpCommands(program: Command, ports: CliPorts, exit: (code: E
     .command("mcp")
     .description("list, try, add and remove MCP servers, whose tools the agent may call");
 
-  mcp
-    .command("list")
-    .description("list the servers of config.toml; starts none of them")
-    .option("-c, --config <file>", "configuration file")
-    .option("--json", "print JSON")
-    .action(async (flags) => {
-      const { mcpListCommand } = await import("./mcp.ts");
-      exit(await mcpListCommand(await ports.outward.through(ports, flags.json), flags));
-    });
-
-  for (const [word, description] of [
-    ["test", "start the servers as a session in this folder would; exit code 1 if one does not answer"],
-    ["tools", "start the servers and list their tools; exit code 1 if one does not answer"],
-  ] as const) {
-    mcp
-      .command(`${word} [name]`)
-      .description(description)
-      .option("-c, --config <file>", "configuration file")
-      .option("-C, --cwd <dir>", "workspace folder (default: the current one)")
-      .option("--json", "print JSON")
-      .action(async (name: string | undefined, flags) => {
-        const { mcpTestCommand, mcpToolsCommand } = await import("./mcp.ts");
-        const command = word === "test" ? mcpTestCommand : mcpToolsCommand;
-        exit(await command(await ports.outward.through(ports, flags.json), name, flags));
-      });
-  }
+  addLookingCommands(mcp, ports, exit);
 
   mcp
     .command("add <name> [command...]")
@@ -44,6 +19,11 @@ export function addMcpCommands(program: Command, ports: CliPorts, exit: (code: E
     .option(
       "--network <host>",
       "a host that the server may reach, or public for every public host; repeatable",
+      collect,
+    )
+    .option(
+      "--writable <folder>",
+      "a folder of the workspace that the server may change, . for all; repeatable",
       collect,
     )
     .option("--path <folder>", "a folder of this machine that the server may read; repeatable", collect)
@@ -69,6 +49,57 @@ export function addMcpCommands(program: Command, ports: CliPorts, exit: (code: E
       exit(await mcpApproveCommand(await ports.outward.through(ports, undefined), name, flags));
     });
 
+  addEndingCommands(mcp, ports, exit);
+  addLoginCommands(mcp, ports, exit);
+}
+
+function addLookingCommands(mcp: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+  mcp
+    .command("list")
+    .description("list the servers of config.toml and of the project; starts none of them")
+    .option("-c, --config <file>", "configuration file")
+    .option("-C, --cwd <dir>", "workspace folder (default: the current one)")
+    .option("--profile <name>", "also the servers of this profile")
+    .option("--json", "print JSON")
+    .action(async (flags) => {
+      const { mcpListCommand } = await import("./mcp.ts");
+      exit(await mcpListCommand(await ports.outward.through(ports, flags.json), flags));
+    });
+
+  for (const [word, description] of [
+    ["test", "start the servers as a session in this folder would; exit code 1 if one does not answer"],
+    ["tools", "start the servers and list their tools; exit code 1 if one does not answer"],
+  ] as const) {
+    mcp
+      .command(`${word} [name]`)
+      .description(description)
+      .option("-c, --config <file>", "configuration file")
+      .option("-C, --cwd <dir>", "workspace folder (default: the current one)")
+      .option("--profile <name>", "also the servers of this profile")
+      .option("--json", "print JSON")
+      .action(async (name: string | undefined, flags) => {
+        const { mcpTestCommand, mcpToolsCommand } = await import("./mcp.ts");
+        const command = word === "test" ? mcpTestCommand : mcpToolsCommand;
+        exit(await command(await ports.outward.through(ports, flags.json), name, flags));
+      });
+  }
+}
+
+function addEndingCommands(mcp: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+  mcp
+    .command("restart <name>")
+    .description("end a server in each open session of the daemon and connect it again; exit code 1 if none has it")
+    .option("--connect <address>", "unix:PATH, HOST:PORT or URL (default: unix:$XDG_DATA_HOME/harness/control.sock)")
+    .option(
+      "--token-file <file>",
+      "file with the daemon's token, unless HARNESS_TOKEN is set (default: $XDG_STATE_HOME/harness/control.token)",
+    )
+    .option("--json", "print JSON")
+    .action(async (name: string, flags) => {
+      const { mcpRestartCommand } = await import("./mcp-restart.ts");
+      exit(await mcpRestartCommand(await ports.outward.through(ports, flags.json), name, flags));
+    });
+
   mcp
     .command("remove <name>")
     .description("remove a server from config.toml")
@@ -77,7 +108,6 @@ export function addMcpCommands(program: Command, ports: CliPorts, exit: (code: E
       const { mcpRemoveCommand } = await import("./mcp.ts");
       exit(await mcpRemoveCommand(await ports.outward.through(ports, undefined), name, flags));
     });
-  addLoginCommands(mcp, ports, exit);
 }
 
 function addLoginCommands(mcp: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
@@ -105,8 +135,10 @@ function addLoginCommands(mcp: Command, ports: CliPorts, exit: (code: ExitCode) 
 function addEntryCommands(mcp: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
   mcp
     .command("get <name>")
-    .description("show one server of config.toml and what is known of its tools; starts nothing")
+    .description("show one server and what is known of its tools; starts nothing")
     .option("-c, --config <file>", "configuration file")
+    .option("-C, --cwd <dir>", "workspace folder (default: the current one)")
+    .option("--profile <name>", "also the servers of this profile")
     .option("--json", "print JSON")
     .action(async (name: string, flags) => {
       const { mcpGetCommand } = await import("./mcp.ts");

@@ -1,6 +1,6 @@
 /** `harness mcp`: the MCP servers of `config.toml`, listed, tried, added and removed. */
-import type { McpServer, ServerChange } from "#artifacts";
-import { defined, visibleLine } from "#base";
+import { isServerAddress, isWorkspaceFolder, type McpServer, type ServerChange } from "#artifacts";
+import { counted, defined, visibleLine } from "#base";
 import {
   changeConfiguredServers,
   checkServerChange,
@@ -45,7 +45,8 @@ export async function mcpTestCommand(ports: CliPorts, name: string | undefined, 
   if (flags.json) terminal.out(`${JSON.stringify(states)}\n`);
   else {
     for (const { name: server, state, tools, protocolVersion, lastError } of states) {
-      const detail = state === "ready" ? `${tools} tools, MCP ${protocolVersion}` : visibleLine(lastError ?? state);
+      const detail =
+        state === "ready" ? `${counted(tools, "tool")}, MCP ${protocolVersion}` : visibleLine(lastError ?? state);
       terminal.out(`${state === "ready" ? "✓" : "✗"} ${server}: ${detail}\n`);
     }
   }
@@ -93,6 +94,7 @@ export interface McpAddFlags extends McpFlags {
   readonly env?: readonly string[];
   readonly network?: readonly string[];
   readonly path?: readonly string[];
+  readonly writable?: readonly string[];
   readonly url?: string;
   readonly transport?: string;
   readonly header?: readonly string[];
@@ -118,6 +120,7 @@ export async function mcpAddCommand(
     env: Object.fromEntries((flags.env ?? []).map(variable)),
     ...networkOf(flags.network),
     paths: flags.path ?? [],
+    writable: writableOf(flags.writable),
   };
   const wanted = packageOf([command, ...args]);
   if (wanted === undefined) return added(ports, flags, entry);
@@ -150,8 +153,13 @@ async function addRemote(
 ): Promise<ExitCode> {
   const { transport, header = [], bearerTokenEnvVar } = flags;
   const isProgram = command !== undefined || flags.env !== undefined || flags.network !== undefined;
-  if (isProgram || flags.path !== undefined) {
-    throw new ReasonError("UsageInvalid", { detail: "--url takes no command, --env, --network or --path" });
+  if (isProgram || flags.path !== undefined || flags.writable !== undefined) {
+    throw new ReasonError("UsageInvalid", { detail: "--url takes no command, --env, --network, --path or --writable" });
+  }
+  if (!isServerAddress(url)) {
+    throw new ReasonError("UsageInvalid", {
+      detail: `--url takes an http or https address without a login, not '${url}'`,
+    });
   }
   if (transport !== undefined && transport !== "http" && transport !== "sse") {
     throw new ReasonError("UsageInvalid", { detail: `--transport is http or sse, not '${transport}'` });
@@ -186,6 +194,13 @@ function variable(text: string): [string, string] {
 function networkOf(hosts: readonly string[] | undefined): { readonly network?: readonly string[] | "public" } {
   if (hosts === undefined) return {};
   return { network: hosts.includes("public") ? "public" : hosts };
+}
+
+function writableOf(folders: readonly string[] = []): readonly string[] {
+  const wrong = folders.find((folder) => !isWorkspaceFolder(folder));
+  if (wrong === undefined) return folders;
+  const detail = `--writable takes a folder relative to the workspace, or . for all of it, not '${wrong}'`;
+  throw new ReasonError("UsageInvalid", { detail });
 }
 
 /** One entry with all that is known of it; starts nothing. */

@@ -133,6 +133,8 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     .option("--budget <tokens>", "the token budget (default: context.max_tokens of the project)", positiveInteger)
     .option("--input <text>", "show which memories would join a turn that begins with this")
     .option("--diff <file>", "compare with earlier output of --json; exit code 1 if they differ")
+    .option("--session <id>", "show where this session was compacted instead: what was removed, and why")
+    .addOption(new Option("--store <kind>", "which log").choices(durableKindNames).default(USER_LOG))
     .action(async (flags) => exit(await (await import("./context.ts")).contextCommand(await shown(flags), flags)));
 
   addStoreFlags(program.command("explain"))

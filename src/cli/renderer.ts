@@ -1,6 +1,6 @@
 /** Events as a person reads them in a terminal: the answer on standard output, everything else on standard error. */
 import { counted, cutMiddle, type PaintName, paint, visibleLine, visibleProse } from "#base";
-import { type CallId, type Event, reasonText, type ToolOutputBlock } from "#protocol";
+import { type CallId, compactionLine, type Event, reasonText, type ToolOutputBlock } from "#protocol";
 import type { Terminal } from "./terminal.ts";
 import { workLines } from "./work-lines.ts";
 
@@ -108,6 +108,9 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
             message(final ? "red" : "yellow", `${final ? "✗" : "…"} ${reason}: ${detail}${again ?? ""}`);
           break;
         }
+        case "CompactionTriggered":
+          if (activity) note("dim", compactionLine(event.payload));
+          break;
         case "ModelWaiting": {
           const { waited_ms, left_ms } = event.payload;
           const text = `… waiting for the model, ${wholeSeconds(waited_ms)} (gives up in ${wholeSeconds(left_ms)})`;

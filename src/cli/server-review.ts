@@ -1,5 +1,5 @@
 /** Puts MCP servers of a project to the person at this terminal: the whole entry, what would run, and what it may reach. */
-import type { Project, Settings } from "#artifacts";
+import { isWorkspaceFolder, type Project, type Settings } from "#artifacts";
 import { isDomainEntry, paint, visibleLine } from "#base";
 import {
   declaredServers,
@@ -20,6 +20,11 @@ import type { QuestionScreen } from "./terminal.ts";
 export type Verdict = "approved" | "denied" | "quit";
 
 type Network = readonly string[] | "public";
+
+interface Reach {
+  readonly network: Network;
+  readonly writable?: readonly string[];
+}
 
 /** Asks about each server that nobody has answered about as it is. Whoever leaves is asked again next time. */
 export function reviewServersAt(ports: CliPorts): ReviewServers {
@@ -60,12 +65,12 @@ export async function askAboutServer(
     }
     verdict = await ask(ports, (screen) => confirmInstalled(screen, review, signal));
   }
-  const network = verdict === "approved" ? await ask(ports, (screen) => askNetwork(screen, review, signal)) : [];
-  if (verdict === "quit" || network === "quit") {
+  const reach = verdict === "approved" ? await ask(ports, (screen) => askReach(screen, review, signal)) : NOTHING;
+  if (verdict === "quit" || reach === "quit") {
     dropReview(ports, review);
     return "quit";
   }
-  keepAnswer(ports, review, verdict, network, trust);
+  keepAnswer(ports, review, { answer: verdict, ...reach }, trust);
   return verdict;
 }
 
@@ -118,17 +123,26 @@ async function readVerdict(
   }
 }
 
+const NOTHING: Reach = { network: [] };
+
 /** A server on the network reaches nothing through us but its own address. */
+async function askReach(screen: QuestionScreen, review: ServerReview, signal: AbortSignal): Promise<Reach | "quit"> {
+  const { connection } = review.declared.server;
+  if (connection.kind !== "stdio") return NOTHING;
+  const { before, declared } = review;
+  const kept = before?.answer === "approved" && before.entry === declared.hash ? before : undefined;
+  const network = await askNetwork(screen, connection.network, kept?.network, signal);
+  if (network === "quit") return "quit";
+  const writable = await askWritable(screen, connection.writable ?? [], kept && (kept.writable ?? []), signal);
+  return writable === "quit" ? "quit" : { network, ...(writable.length > 0 && { writable }) };
+}
+
 async function askNetwork(
   screen: QuestionScreen,
-  review: ServerReview,
+  wanted: Network,
+  kept: Network | undefined,
   signal: AbortSignal,
 ): Promise<Network | "quit"> {
-  const { connection } = review.declared.server;
-  if (connection.kind !== "stdio") return [];
-  const wanted = connection.network;
-  const isSame = review.before?.answer === "approved" && review.before.entry === review.declared.hash;
-  const kept = isSame ? review.before?.network : undefined;
   const keep = kept === undefined ? "" : `[k]eep: ${networkText(kept)}  `;
   const hosts = wanted === "public" || wanted.length === 0 ? "" : `[h] ${visibleLine(wanted.join(", "))}  `;
   const asks = wanted.length === 0 ? "" : ` The entry asks for ${visibleLine(networkText(wanted))}.`;
@@ -151,7 +165,7 @@ async function askNetwork(
         if (hosts !== "") return wanted;
         break;
       case "o": {
-        const named = await typedHosts(screen, signal);
+        const named = await typedWords(screen, "Hosts", isDomainEntry, "a host name, an address or *.name", signal);
         if (named !== undefined) return named;
         break;
       }
@@ -160,13 +174,57 @@ async function askNetwork(
   }
 }
 
-async function typedHosts(screen: QuestionScreen, signal: AbortSignal): Promise<readonly string[] | undefined> {
-  const answer = await screen.readAnswer("  Hosts, with blanks between them > ", signal);
+/** Steering files stay as they are in each case. */
+async function askWritable(
+  screen: QuestionScreen,
+  wanted: readonly string[],
+  kept: readonly string[] | undefined,
+  signal: AbortSignal,
+): Promise<readonly string[] | "quit"> {
+  const keep = kept === undefined ? "" : `[k]eep: ${visibleLine(writableText(kept))}  `;
+  const asks = wanted.length === 0 ? "" : ` The entry asks for ${visibleLine(writableText(wanted))}.`;
+  screen.show(`  Which files of the workspace may it change?${asks}\n`);
+  for (;;) {
+    const answer = await screen.readKey(`  ${keep}[n]one  [f]olders  [w]orkspace  [q]uit > `, signal);
+    if (answer.kind !== "key") return "quit";
+    switch (answer.key.toLowerCase()) {
+      case "n":
+        return [];
+      case "w":
+        return ["."];
+      case "q":
+        return "quit";
+      case "k":
+        if (kept !== undefined) return kept;
+        break;
+      case "f": {
+        const named = await typedWords(screen, "Folders", isWorkspaceFolder, "a folder of the workspace", signal);
+        if (named !== undefined) return named;
+        break;
+      }
+      default:
+    }
+  }
+}
+
+function writableText(folders: readonly string[]): string {
+  if (folders.includes(".")) return "the whole workspace";
+  return folders.length === 0 ? "none" : folders.join(", ");
+}
+
+async function typedWords(
+  screen: QuestionScreen,
+  what: string,
+  isRight: (word: string) => boolean,
+  right: string,
+  signal: AbortSignal,
+): Promise<readonly string[] | undefined> {
+  const answer = await screen.readAnswer(`  ${what}, with blanks between them > `, signal);
   if (answer.kind !== "line") return undefined;
-  const hosts = answer.text.split(/[\s,]+/).filter((host) => host !== "");
-  const wrong = hosts.find((host) => !isDomainEntry(host));
-  if (wrong === undefined) return hosts.length === 0 ? undefined : hosts;
-  screen.show(`  ${visibleLine(wrong)} is not a host name, an address or *.name.\n`);
+  const typed = answer.text.split(/[\s,]+/).filter((word) => word !== "");
+  const wrong = typed.find((word) => !isRight(word));
+  if (wrong === undefined) return typed.length === 0 ? undefined : typed;
+  screen.show(`  ${visibleLine(wrong)} is not ${right}.\n`);
   return undefined;
 }
 
@@ -185,6 +243,9 @@ function aboutServer({ declared, before }: ServerReview): readonly string[] {
     ...(before === undefined ? [] : [`you ${before.answer} an earlier version on ${before.at.slice(0, 10)}`]),
   ];
 }
+
+const OPEN =
+  "What runs is not pinned as a whole: this command runs what its arguments or other files say, and those may change after your approval.";
 
 /** What runs now, and how that differs from what was approved. Values of variables are never shown. */
 function programFacts({ declared, program, installed, before, package: wanted }: ServerReview): readonly string[] {
@@ -206,6 +267,7 @@ function programFacts({ declared, program, installed, before, package: wanted }:
     ...(wanted !== undefined && installed === undefined ? [`package ${wanted}, not installed yet`] : []),
     ...(program === undefined ? [] : [`program ${program.path}`]),
     ...files,
+    ...(program?.isOpen === true ? [OPEN] : []),
     ...(declared.variables.length === 0
       ? []
       : [`gets these variables of your environment: ${declared.variables.join(", ")}`]),

@@ -1,5 +1,10 @@
 /** Request middleware, one file each: what the model is told besides the user's words. */
 
+export {
+  type CompactionSettings,
+  createCompactor,
+  type SessionCompactor,
+} from "./compaction/index.ts";
 export { createHistory, lastTurns } from "./history.ts";
 export { basePrompt, createIdentity } from "./identity.ts";
 export {

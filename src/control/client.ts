@@ -29,7 +29,7 @@ export interface ClientOptions {
 
 /** What the sender gets back in this process; what is on the wire is `ReplyOf`. */
 export type Reply<Kind extends CommandKind> = {
-  [K in Kind]: ReplyOf<K> & (K extends "SendInput" | "RunShellCommand" ? StartedTurn : unknown);
+  [K in Kind]: ReplyOf<K> & (K extends "SendInput" | "RunShellCommand" | "CompactSession" ? StartedTurn : unknown);
 }[Kind];
 
 interface StartedTurn {

@@ -1,5 +1,5 @@
 /** What each command does, one handler for each row of the protocol's table. Who may send it was checked before. */
-import type { Clock } from "#base";
+import { type Clock, defined } from "#base";
 import type { CustomHandler, EngineSession } from "#engine";
 import {
   type CommandKind,
@@ -156,6 +156,9 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       const whole = await withSkill(client, forInput(session), content, skill);
       return begin(session, ({ send }) => send(client.id, whole));
     },
+    async CompactSession(client, { session, focus }) {
+      return begin(session, ({ compact }) => compact(client.id, focus));
+    },
     async RunShellCommand(client, { session, command }) {
       const detail = "the command is blank; type it behind the exclamation mark: !npm test";
       if (command.trim() === "") throw new ReasonError("InvalidCommand", { detail });
@@ -213,9 +216,12 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       await agreementsOf(session).setMode(mode, client.id);
       return {};
     },
-    async AnswerPermission(client, { session, call_id, decision, reason }) {
+    async AnswerPermission(client, { session, call_id, decision, reason, args }) {
+      if (args !== undefined && decision !== "allow_once") {
+        throw new ReasonError("InvalidCommand", { detail: "changed args come with the decision allow_once only" });
+      }
       const { approvals, live } = find(session);
-      const late = await approvals.decideFor(client, call_id, decision, reason);
+      const late = await approvals.decideFor(client, call_id, { decision, ...defined({ reason, args }) });
       if (late !== undefined) {
         await live.engine.bus.publish("AnswerTooLate", { turn: late.tooLate, call_id, decision, by: client.id });
       }

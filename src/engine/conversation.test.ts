@@ -10,6 +10,7 @@ import {
   type ToolResultBlock,
   TurnId,
 } from "#protocol";
+import { boundaryBlocks } from "./boundary-text.ts";
 import { type Conversation, createConversation, UNFINISHED_CALL_TEXT } from "./conversation.ts";
 
 function rebuildConversation(events: Iterable<Event>): readonly Message[] {
@@ -64,6 +65,15 @@ const failed = (change: Partial<EventPayload<"Error">>): Fact => [
   "Error",
   { turn: T, reason: "RateLimited", message: "wait", terminal: false, ...change },
 ];
+const pruned = (n: number, event: number): Fact => [
+  "CompactionTriggered",
+  {
+    ...{ turn: T, boundary: 0, summary: "", strategy: "prune" },
+    pruned: [{ call_id: call(n), name: "t", result: event, tokens: 500 }],
+  },
+];
+/** What stands for everything up to a boundary. */
+const boundary = (summary: string) => boundaryBlocks({ turn: T, boundary: 1, summary });
 const compacted = (boundary: number, summary: string): Fact => ["CompactionTriggered", { turn: T, boundary, summary }];
 
 const user = (...content: Extract<Message, { role: "user" }>["content"]): Message => ({ role: "user", content });
@@ -304,7 +314,7 @@ describe("compaction", () => {
       text(1, 0, "y", turn(2)),
       compacted(2, "sum"),
     );
-    expect(rebuildConversation(events)).toEqual([user(say("sum"), say("b")), assistant(say("y"))]);
+    expect(rebuildConversation(events)).toEqual([user(...boundary("sum"), say("b")), assistant(say("y"))]);
   });
 
   it("counts only the last one", () => {
@@ -315,12 +325,28 @@ describe("compaction", () => {
       compacted(3, "two"),
       text(1, 0, "y", turn(2)),
     );
-    expect(rebuildConversation(events)).toEqual([user(say("two")), assistant(say("y"))]);
+    expect(rebuildConversation(events)).toEqual([user(...boundary("two")), assistant(say("y"))]);
   });
 
   it("drops results whose call is behind the boundary", () => {
     const events = log(started("a"), calling(1, 0, 1), result(1, 1, "A"), compacted(2, "sum"), text(2, 0, "z"));
-    expect(rebuildConversation(events)).toEqual([user(say("sum")), assistant(say("z"))]);
+    expect(rebuildConversation(events)).toEqual([user(...boundary("sum")), assistant(say("z"))]);
+  });
+
+  it("puts a reference in the place of a pruned result and leaves everything else", () => {
+    const conversation = createConversation();
+    const before = log(started("a"), calling(1, 0, 1), result(1, 1, "A"), calling(2, 0, 2), result(2, 2, "B"));
+    for (const event of [...before, ...log(...before.map(() => text(9, 0, "")), pruned(1, 3)).slice(-1)]) {
+      conversation.apply(event);
+    }
+    const reference =
+      '[harness: This result of about 500 tokens was removed to save room. Read it again with reread {"event": 3} if you need it.]';
+    expect(conversation.isCompacted).toBe(true);
+    expect(JSON.stringify(conversation.messages())).not.toContain('"A"');
+    expect(conversation.messages()[2]?.content).toEqual([
+      { type: "tool_result", tool_use_id: call(1), content: [say(reference)], is_error: false, refused: true },
+    ]);
+    expect(JSON.stringify(conversation.messages())).toContain('"B"');
   });
 });
 
@@ -337,6 +363,7 @@ describe("any log", () => {
     fc.tuple(small, fc.integer({ min: 1, max: 6 }), small).map(([step, id, n]) => result(step, id, "r", turn(n))),
     fc.tuple(small, small, fc.boolean()).map(([step, n, terminal]) => failed({ step, terminal, turn: turn(n) })),
     fc.nat(20).map((boundary) => compacted(boundary, "sum")),
+    fc.tuple(small, fc.nat(20)).map(([n, event]) => pruned(n, event)),
   );
 
   it("gives a legal conversation", () => {

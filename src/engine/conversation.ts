@@ -18,6 +18,7 @@ import {
   type ToolUseBlock,
   type TurnId,
 } from "#protocol";
+import { boundaryBlocks, prunedBlock } from "./boundary-text.ts";
 import { type AssistantBlock, fromPiece, type Part, type Step, toPieces } from "./conversation-parts.ts";
 import { interruptedNote } from "./interrupted-note.ts";
 import { jobNote } from "./job-note.ts";
@@ -32,10 +33,14 @@ export interface Conversation {
   /** Events of one session, oldest first. */
   apply(event: Event): void;
   messages(): readonly Message[];
-  /** What every request has to say; the messages say it where it was said first, or behind a summary. */
-  pinned(): readonly InputBlock[];
+  /** What every request has to say, as far as it was said up to this event; by default all of it. */
+  pinned(upTo?: number): readonly InputBlock[];
   /** Takes what an event pins, of one that is further back than what is read. */
   hold(event: Event): void;
+  /** What the messages are made from, oldest first: for whoever decides what to compact. */
+  parts(): readonly Part[];
+  /** Something was compacted: results can be read again by their numbers. */
+  readonly isCompacted: boolean;
   /** Takes over what a snapshot holds, its pieces in order and before any event; throws for what is no piece. */
   load(piece: string): void;
   /** What a snapshot that holds everything taken before lacks; all there is when `isWhole`. */
@@ -50,6 +55,7 @@ export function createConversation(): Conversation {
   const calls = new Map<CallId, Step>();
   const pinned = createPinned();
   let compactedTo = 0;
+  let isPruned = false;
   /** Parts that are not as they were taken last; those that are new, in their order. */
   const changed = new Set<Part>();
   let isWholeDue = true;
@@ -60,7 +66,10 @@ export function createConversation(): Conversation {
       changed.add(known);
       return known;
     }
-    const made: Step = { firstId: event.id, turn, number, blocks: new Map(), results: new Map() };
+    const made: Step = {
+      ...{ firstId: event.id, turn, number },
+      ...{ blocks: new Map(), results: new Map(), resultIds: new Map() },
+    };
     addPart(made);
     return made;
   }
@@ -92,11 +101,19 @@ export function createConversation(): Conversation {
     for (const id of step.results.keys()) if (calls.get(id) === step) calls.delete(id);
     step.blocks.clear();
     step.results.clear();
+    step.resultIds.clear();
+  }
+
+  function addSaid({ id, kind, payload }: EventOf<"TurnStarted"> | EventOf<"TurnSteered">): void {
+    addPart({ firstId: id, input: payload.content, said: { turn: payload.turn, beginsTurn: kind === "TurnStarted" } });
   }
 
   /** What is behind the boundary is forgotten, as if it had never been read. */
-  function compact(boundary: number, summary: string): void {
-    const kept: Part[] = [{ firstId: boundary, input: [{ type: "text", text: summary }] }];
+  function compact(compaction: EventPayload<"CompactionTriggered">): void {
+    const { boundary, strategy, pruned = [] } = compaction;
+    for (const result of pruned) prune(result);
+    if (strategy === "prune" || boundary < compactedTo) return;
+    const kept: Part[] = [{ firstId: boundary, input: boundaryBlocks(compaction), compaction }];
     for (const part of parts) {
       if (part.firstId > boundary) kept.push(part);
       else if (!("input" in part)) {
@@ -110,10 +127,13 @@ export function createConversation(): Conversation {
     isWholeDue = true;
   }
 
-  /** What was said before the boundary and still applies comes right behind the summary. */
-  function withPinned(all: readonly Part[]): readonly Part[] {
-    const input = compactedTo === 0 ? [] : pinned.upTo(compactedTo);
-    return input.length === 0 ? all : [...all.slice(0, 1), { firstId: compactedTo, input }, ...all.slice(1)];
+  function prune(pruned: NonNullable<EventPayload<"CompactionTriggered">["pruned"]>[number]): void {
+    const step = calls.get(pruned.call_id);
+    const result = step?.results.get(pruned.call_id);
+    if (step === undefined || result === undefined) return;
+    step.results.set(pruned.call_id, prunedBlock(result, pruned));
+    changed.add(step);
+    isPruned = true;
   }
 
   function loadStep(step: Step): void {
@@ -123,6 +143,7 @@ export function createConversation(): Conversation {
       clear(known);
       for (const [block, content] of step.blocks) known.blocks.set(block, content);
       for (const [id, result] of step.results) known.results.set(id, result);
+      for (const [id, event] of step.resultIds) known.resultIds.set(id, event);
     }
     for (const id of step.results.keys()) calls.set(id, known ?? step);
   }
@@ -132,7 +153,7 @@ export function createConversation(): Conversation {
       pinned.apply(event);
       switch (event.kind) {
         case "TurnStarted":
-          addPart({ firstId: event.id, input: event.payload.content });
+          addSaid(event);
           break;
         case "TextDelta":
           addText(stepOf(event, event.payload.turn, event.payload.step), event.payload);
@@ -156,6 +177,7 @@ export function createConversation(): Conversation {
           if (step === undefined || step.results.get(id) !== undefined) break;
           const refused = outcome === "denied" || outcome === "not_executed" ? { refused: true } : {};
           step.results.set(id, { type: "tool_result", tool_use_id: id, content, is_error, ...refused });
+          step.resultIds.set(id, event.id);
           changed.add(step);
           break;
         }
@@ -165,7 +187,7 @@ export function createConversation(): Conversation {
         case "TurnSteered":
           // Behind the step that ran when it was said, also when nothing of that step had come yet.
           stepOf(event, event.payload.turn, event.payload.step);
-          addPart({ firstId: event.id, input: event.payload.content });
+          addSaid(event);
           break;
         case "ContextAdded":
           addContext(event);
@@ -174,18 +196,22 @@ export function createConversation(): Conversation {
           addPart({ firstId: event.id, input: [{ type: "text", text: event.payload.text }] });
           break;
         case "CompactionTriggered":
-          if (event.payload.boundary >= compactedTo) compact(event.payload.boundary, event.payload.summary);
+          compact(event.payload);
           break;
         default:
           addNote(event);
       }
     },
-    messages: () => toMessages(withPinned(parts)),
-    pinned: () => pinned.upTo(),
+    messages: () => toMessages(parts),
+    pinned: pinned.upTo,
     hold: pinned.apply,
+    parts: () => parts,
+    get isCompacted() {
+      return isPruned || compactedTo > 0;
+    },
     load(text) {
       const piece = fromPiece(text);
-      compactedTo = piece.compactedTo;
+      ({ compactedTo, isPruned } = piece);
       for (const part of piece.parts) {
         if ("input" in part) parts.push(part);
         else loadStep(part);
@@ -195,7 +221,7 @@ export function createConversation(): Conversation {
     },
     take() {
       const isWhole = isWholeDue;
-      const pieces = [...toPieces({ compactedTo, parts: isWhole ? parts : [...changed] })];
+      const pieces = [...toPieces({ compactedTo, isPruned, parts: isWhole ? parts : [...changed] })];
       changed.clear();
       isWholeDue = false;
       return { isWhole, pieces };

@@ -1,7 +1,10 @@
 /** The engine: the loop, its two chains, its bus, and the ports that everything else plugs into. */
 export type { Approver, PermissionAnswer, PermissionQuestion, QuestionAnswer } from "./approver.ts";
+export type { AsideAnswer } from "./aside.ts";
 export { createEventBus, type EventBus, type Schedule, type Subscriber } from "./bus.ts";
-export { createConversation } from "./conversation.ts";
+export type { CompactionPoint, CompactionProblem, Compactor } from "./compaction.ts";
+export { type Conversation, createConversation } from "./conversation.ts";
+export type { Part, Said, Step } from "./conversation-parts.ts";
 export type {
   CredentialPort,
   CredentialRef,
@@ -62,7 +65,7 @@ export type {
   ToolSchema,
   WireTrace,
 } from "./provider.ts";
-export type { CacheCounters, RedactedStream, Redaction } from "./redaction.ts";
+export type { RedactedStream, Redaction } from "./redaction.ts";
 export { loadedRedaction, redactionFailure } from "./redaction-guard.ts";
 export { createRemains } from "./remains.ts";
 export { delegatedBy, type Reopened, refuseDelegate, reopenSession } from "./reopen.ts";
@@ -95,6 +98,7 @@ export type {
   SnapshotDraft,
   SnapshotShelf,
 } from "./store.ts";
+export { blocksTokens, charsOf, estimateTokens, fixedTokens, textTokens } from "./token-estimate.ts";
 export {
   type BackgroundWork,
   type QuestionDetails,
@@ -106,6 +110,7 @@ export {
   textOutput,
 } from "./tool.ts";
 export {
+  type ApprovedChange,
   type CallResult,
   type DiskFacts,
   type EffectNote,

@@ -4,8 +4,9 @@
  */
 import { compose, createSerial, EffectError, type ModelQuestion, type ModelReply } from "#base";
 import type { Message } from "#protocol";
+import { askAside } from "./aside.ts";
 import type { EventBus } from "./bus.ts";
-import type { ModelEvent, ModelOutcome, Provider } from "./provider.ts";
+import type { Provider } from "./provider.ts";
 import type { Redaction } from "./redaction.ts";
 import type { RequestMiddleware } from "./request-chain.ts";
 import type { ToolCall } from "./tool-chain.ts";
@@ -40,34 +41,17 @@ export function createModelQuestions({
   async function ask(call: ToolCall, question: ModelQuestion, signal: AbortSignal): Promise<ModelReply> {
     if (signal.aborted) throw new EffectError("Cancelled", "the call was cancelled");
     const { session, turn, step, originator } = call;
-    const texts: string[] = [];
-    const emit = (event: ModelEvent): void => {
-      if (event.type === "text") texts.push(event.text);
-      if (event.type === "retrying") texts.length = 0;
-    };
-    const at = {
-      session,
-      turn,
-      step,
-      originator,
-      signal,
-      emit,
-      history: [],
-      pinned: [],
-      tools: [],
-      onChat: () => undefined,
-    };
+    const at = { session, turn, step, originator, signal };
     const { system, maxTokens, temperature } = question;
     // Blocks and roles are those of an input and of an answer.
     const messages = question.messages as readonly Message[];
     const asked = { model: model(), system, messages, tools: [], maxTokens, isCapFinal: true as const };
-    const outcome = await request({ ...at, request: temperature === undefined ? asked : { ...asked, temperature } });
-    const use = useOf(outcome, asked.model);
+    const wanted = temperature === undefined ? asked : { ...asked, temperature };
+    const { outcome, text, use } = await askAside(request, at, wanted);
     if (use !== undefined) {
       used.push(use);
       await publishCost(bus, turn, step, use);
     }
-    const text = texts.join("");
     if (outcome.type === "done") return { text, model: outcome.model, isCut: false };
     if (outcome.reason === "OutputTruncated" && text !== "") return { text, model: asked.model, isCut: true };
     throw new EffectError(signal.aborted ? "Cancelled" : "ModelFailed", `${outcome.reason}: ${outcome.message}`);
@@ -81,10 +65,4 @@ export function createModelQuestions({
       return taken;
     },
   };
-}
-
-function useOf(outcome: ModelOutcome, asked: string): ModelUse | undefined {
-  if (outcome.type === "done") return outcome;
-  const { usage, costUsd } = outcome;
-  return usage && { model: asked, usage, ...(costUsd !== undefined && { costUsd }) };
 }

@@ -1,6 +1,6 @@
 /**
  * What every later request has to say, wherever it was said first: plan mode, the agreed plan, the todos. It is said once, where it
- * happened, so that what was sent before stays as it is; only what a compaction or a limit of turns has cut off is said again.
+ * happened, so that what was sent before stays as it is. A compaction takes it into its event, and a limit of turns says it again.
  */
 import type { ContextBlock, Event, EventPayload, InputBlock, TextBlock } from "#protocol";
 

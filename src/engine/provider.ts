@@ -120,4 +120,6 @@ export interface Provider {
   models(signal: AbortSignal): Promise<readonly ModelInfo[]>;
   /** An estimate of the request's input tokens, made without a network call. */
   countTokens(request: ModelRequest): number;
+  /** The largest request of a model (`provider:name`), as far as it is known without asking anybody. */
+  contextTokens?(model: string): number | undefined;
 }

@@ -17,18 +17,6 @@ export interface Redaction {
   summary?(payload: object): RedactionSummary | undefined;
   /** The same for everything since it was loaded. */
   totals?(): RedactionSummary;
-  /** Of what it remembers, where it does. */
-  cache?(): CacheCounters;
-}
-
-/** Of a bounded cache. */
-export interface CacheCounters {
-  readonly entries: number;
-  readonly maxEntries: number;
-  readonly chars: number;
-  readonly maxChars: number;
-  /** How often it was full and began anew. */
-  readonly evictions: number;
 }
 
 export interface RedactedStream {

@@ -1,26 +1,20 @@
 /** One live session: its bus, its conversation, at most one running turn. Knows clients only by their id. */
 import { compose, defined } from "#base";
-import {
-  type ClientId,
-  type IdMint,
-  type InputBlock,
-  ReasonError,
-  reasonText,
-  type SessionId,
-  type TurnId,
-} from "#protocol";
-import { abandonOnAbort } from "./abandon.ts";
+import { type ClientId, type IdMint, type InputBlock, ReasonError, type SessionId, type TurnId } from "#protocol";
 import type { EventBus, Subscriber } from "./bus.ts";
+import type { Compactor } from "./compaction.ts";
 import { createConversation } from "./conversation.ts";
 import type { HiddenTools, ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
 import { createInnerCalls } from "./inner-calls.ts";
 import { type CheckToken, createInputQueue, type InputToken } from "./input-queue.ts";
 import type { Lasting } from "./lasting.ts";
+import { reportLog, reportSnapshot } from "./log-problems.ts";
 import { createMentions } from "./mentions.ts";
 import { createOwnCommands } from "./own-command.ts";
-import type { ModelOutcome, Provider } from "./provider.ts";
+import type { Provider } from "./provider.ts";
 import { createQueueDelivery } from "./queue-delivery.ts";
+import { reachProvider } from "./reach-provider.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
 import { createRemains } from "./remains.ts";
 import type { Reopened } from "./reopen.ts";
@@ -48,6 +42,8 @@ export interface SessionParts {
   readonly requestChain: readonly RequestMiddleware[];
   /** As `requestChain`, without what acts: hooks are not asked about a request that nobody sends. Default: the same. */
   readonly previewChain?: () => readonly RequestMiddleware[];
+  /** Makes the conversation shorter; `chain` is what its own requests pass on their way to the provider. Absent: nothing does. */
+  readonly compaction?: { readonly compactor: Compactor; readonly chain: readonly RequestMiddleware[] };
   /** Outermost first; behind it the tool runs. */
   readonly toolChain: readonly ToolMiddleware[];
   /** Puts the question of a tool to a person. Default: nobody is there. */
@@ -96,6 +92,8 @@ export interface EngineSession {
   readonly model: string;
   /** What still applies, however long ago it was said. */
   readonly lasting: Lasting;
+  /** Something of the conversation was compacted. */
+  readonly isCompacted: boolean;
   /** Inputs that wait for their turn. */
   readonly queued: number;
   /** Starts a turn, with a person's own `command` one without a model; throws TurnInProgress while another has the session. */
@@ -109,6 +107,8 @@ export interface EngineSession {
   withdraw(queued: number, by: ClientId): Promise<void>;
   /** Tells the running turn something; resolves when that is in the log. Rejects with NoTurnRunning or HookBlocked. */
   steer(by: ClientId, content: readonly InputBlock[]): Promise<void>;
+  /** Compacts the conversation in a turn without input; throws as `send`. */
+  compact(by: ClientId, focus: string | undefined): StartedTurn;
   /** No input that waits begins a turn until the returned function is called. */
   holdQueue(): () => void;
   /** Tries again what waits: something that kept it from its turn is over. */
@@ -137,10 +137,6 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
   const inputs = earlier?.inputs ?? createInputQueue();
   const modelNow = (): string => state.turnModel ?? state.model;
 
-  const reportSnapshot = (problem: string): Promise<void> => {
-    const message = reasonText("SnapshotUnusable", { detail: problem });
-    return bus.publish("Error", { reason: "SnapshotUnusable", message, terminal: false });
-  };
   const keeper =
     log.snapshots &&
     createSnapshotKeeper({
@@ -151,7 +147,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
       eventsSince: earlier?.eventsRead ?? 0,
       everyEvents: parts.snapshotEveryEvents ?? SNAPSHOT_EVERY_EVENTS,
       // A store that takes neither the snapshot nor the news has told onFailure.
-      onProblem: (problem) => void reportSnapshot(problem).catch(() => undefined),
+      onProblem: (problem) => void reportSnapshot(bus, problem).catch(() => undefined),
     });
   bus.subscribe((event) => {
     conversation.apply(event);
@@ -163,14 +159,12 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
   });
   for (const subscriber of parts.subscribers ?? []) bus.subscribe(subscriber);
 
-  const request = compose(parts.requestChain, async (call): Promise<ModelOutcome> => {
-    // Behind every middleware: nobody adds anything to what has passed here.
-    const clean = { ...call, request: redaction.request(call.request) };
-    const startMs = clock.monotonicMs();
-    const outcome = await endsOnAbort(parts.provider.chat(clean), call.signal);
-    call.onChat(clock.monotonicMs() - startMs);
-    return outcome;
-  });
+  const provider = reachProvider({ provider: parts.provider, redaction, clock });
+  const request = compose(parts.requestChain, provider);
+  const compaction = parts.compaction && {
+    compactor: parts.compaction.compactor,
+    aside: compose(parts.compaction.chain, provider),
+  };
   const hidden: HiddenTools = parts.hidden ?? (() => undefined);
   const allTools = (): readonly Tool[] => parts.toolSources.flatMap((source) => source.tools());
   const tools = (): readonly Tool[] => allTools().filter((tool) => hidden(tool.name) === undefined);
@@ -196,7 +190,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
   const joinTurn = parts.joinTurn && createTurnJoin({ session: id, ids, nested, conversation, join: parts.joinTurn });
   const { ask = nobodyThere, background } = parts;
   const toolHandler = compose(parts.toolChain, createRunTool({ nested, ask, background }));
-  const queued = (): readonly number[] => inputs.waiting().map((waiting) => waiting.id);
+  const queued = (): readonly number[] => inputs.waiting().map(({ id: waiting }) => waiting);
   const recovery = createRecovery({
     bus,
     remains,
@@ -211,7 +205,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
   function start(
     originator: ClientId,
     content: readonly InputBlock[],
-    kind: Pick<TurnInput, "queued" | "command"> = {},
+    kind: Pick<TurnInput, "queued" | "command" | "compact"> = {},
   ): StartedTurn {
     const turn = ids.turn();
     const abort = new AbortController();
@@ -223,6 +217,15 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
     bus.setOriginator(originator);
     const input = { turn, originator, content, signal, ...kind };
     return startedTurn(turn, (onStart) => run({ ...input, onStart }, steering).finally(resolve));
+  }
+
+  function refuseWhileBusy(): void {
+    if (state.running !== undefined) {
+      const { originator: other, startedAt } = state.running;
+      throw new ReasonError("TurnInProgress", { originator: other, ts: startedAt });
+    }
+    for (const { name: tool, callId: call_id } of recovery.orphans)
+      throw new ReasonError("OrphanUnresolved", { tool, call_id });
   }
 
   /** Nothing when another turn has begun since. */
@@ -277,6 +280,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
             beforeTurn: parts.beforeTurn,
             beforeStep: parts.beforeStep,
             checkStop,
+            compaction,
             settle: parts.settle,
             beforeEnd: parts.beforeEnd,
             takeUsed: parts.takeUsed,
@@ -315,19 +319,19 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
     get model() {
       return state.model;
     },
+    get isCompacted() {
+      return conversation.isCompacted;
+    },
     get queued() {
       return queue.waiting;
     },
     send(originator, content, command) {
-      if (state.running !== undefined) {
-        const { originator: other, startedAt } = state.running;
-        throw new ReasonError("TurnInProgress", { originator: other, ts: startedAt });
-      }
-      const [orphan] = recovery.orphans;
-      if (orphan !== undefined) {
-        throw new ReasonError("OrphanUnresolved", { tool: orphan.name, call_id: orphan.callId });
-      }
+      refuseWhileBusy();
       return start(originator, content, defined({ command }));
+    },
+    compact(by, focus) {
+      refuseWhileBusy();
+      return start(by, [], { compact: defined({ focus }) });
     },
     queue: queue.add,
     withdraw: queue.withdraw,
@@ -337,15 +341,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
       state.running?.abort.abort(cause);
     },
     async begin() {
-      for (const detail of log.repairs ?? []) {
-        const message = reasonText("LogRepaired", { detail });
-        await bus.publish("Error", { reason: "LogRepaired", message, terminal: false });
-      }
-      if (log.headProblem !== undefined) {
-        const message = reasonText("HeadMismatch", { detail: log.headProblem });
-        await bus.publish("Error", { reason: "HeadMismatch", message, terminal: false });
-      }
-      if (earlier?.snapshotProblem !== undefined) await reportSnapshot(earlier.snapshotProblem);
+      await reportLog(bus, log, earlier?.snapshotProblem);
       await recovery.begin();
       queue.deliver();
     },
@@ -384,10 +380,4 @@ async function noFile(): Promise<boolean> {
 
 async function nobodyThere(): Promise<undefined> {
   return undefined;
-}
-
-/** A provider that does not listen to its signal is left behind after the grace; what it still says goes nowhere. */
-async function endsOnAbort(answer: Promise<ModelOutcome>, signal: AbortSignal): Promise<ModelOutcome> {
-  const outcome = await abandonOnAbort(answer, signal);
-  return outcome ?? { type: "failed", reason: "Cancelled", message: reasonText("Cancelled"), retryable: false };
 }

@@ -6,27 +6,23 @@ import { defined } from "#base";
 import {
   type ClientId,
   type EventPayload,
-  type IdMint,
   type InputBlock,
   type Label,
   type Reason,
   reasonText,
-  type SessionId,
   type TurnId,
   type TurnOutcome,
   type Usage,
 } from "#protocol";
 import { abandonOnAbort } from "./abandon.ts";
-import type { EventBus } from "./bus.ts";
 import { carriedOn } from "./carried-on.ts";
-import type { Conversation } from "./conversation.ts";
-import { dispatchCalls, type HiddenTools, type RequestedCall, type ToolSettings } from "./dispatch.ts";
+import { type CompactionParts, compactAfter, compactBefore, compactNow } from "./compaction.ts";
+import { dispatchCalls, type HiddenTools, type ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
 import type { ExpandMentions, MentioningInput } from "./mentions.ts";
 import type { RunOwnCommand } from "./own-command.ts";
-import type { ModelEvent, ModelOutcome } from "./provider.ts";
 import type { Redaction } from "./redaction.ts";
-import type { RequestHandler } from "./request-chain.ts";
+import { requestStep, type StepOutput, type StepParts } from "./request-step.ts";
 import type { Spent } from "./spent.ts";
 import type { Steering } from "./steering.ts";
 import { type Claim, checkClaim, type StopVerdict } from "./stop-check.ts";
@@ -36,13 +32,10 @@ import { cancelledEnding, type Ending, endingOf } from "./turn-ending.ts";
 import { askAtEnd, askAtStart, askToStop, publishContext } from "./turn-hooks.ts";
 import { addUse, createTally, type ModelUse, type Tally, tallyCalls, tallyModelCall, totalOf } from "./turn-tally.ts";
 
-export interface TurnParts {
-  readonly session: SessionId;
-  readonly bus: EventBus;
-  readonly conversation: Conversation;
+export interface TurnParts extends StepParts {
   readonly redaction: Pick<Redaction, "payload">;
-  readonly ids: Pick<IdMint, "call">;
-  readonly request: RequestHandler;
+  /** Makes the conversation shorter when it grows too long; absent: nothing does. */
+  readonly compaction?: CompactionParts;
   readonly toolHandler: ToolHandler;
   readonly toolSettings: ToolSettings;
   /** Asked at every step. */
@@ -64,12 +57,7 @@ export interface TurnParts {
   readonly beforeEnd?: (turn: TurnId) => void;
   /** What tools have had the model answer since it was asked last. */
   readonly takeUsed?: () => readonly ModelUse[];
-  /** Asked at every step: `provider:name`. */
-  readonly model: () => string;
-  /** A fallback took over: it stays for the rest of the turn. */
-  readonly useModel: (model: string) => void;
   readonly maxSteps: number;
-  readonly monotonicMs: () => number;
   /** What the session had used before this turn. */
   readonly spent: Spent;
   /** What its delegates have used until now; asked at the end of the turn. */
@@ -93,6 +81,8 @@ export interface TurnInput {
   readonly queued?: number;
   /** A person's own command: the turn runs it and asks no model. */
   readonly command?: string;
+  /** The turn has no input: the conversation is compacted. */
+  readonly compact?: { readonly focus?: string };
   /** Aborted with a `CancelCause` as its reason. */
   readonly signal: AbortSignal;
   /** Given the write of TurnStarted as soon as it begins. */
@@ -206,16 +196,19 @@ async function begin(parts: TurnParts, input: TurnInput, tally: Tally, onBegun: 
   const { turn } = input;
   // Before the hooks of the turn: one that refuses every turn must be gone when its file is.
   await parts.beforeStep?.(input.signal, turn);
-  const { command } = input;
+  const { command, compact } = input;
   // Asked first: what a hook takes out of an input must not be in the log. Hooks judge a person's command as a call.
-  const { content, context, refused } =
-    command === undefined ? await askAtStart(parts, input) : { content: input.content, context: [] };
+  const isInput = command === undefined && compact === undefined;
+  const { content, context, refused } = isInput
+    ? await askAtStart(parts, input)
+    : { content: input.content, context: [], refused: undefined };
   const kind = { ...defined({ queued: input.queued }), ...(command !== undefined && { own_command: true as const }) };
   const started = parts.bus.publish("TurnStarted", { turn, content: [...content], model: parts.model(), ...kind });
   input.onStart(started);
   await started;
   onBegun();
   if (command !== undefined) return parts.runOwnCommand({ ...input, command });
+  if (compact !== undefined) return compactNow(parts, input, tally);
   if (refused !== undefined) return refused;
   const { originator, signal } = input;
   const joined = { turn, step: 1, originator, content, signal };
@@ -237,9 +230,11 @@ async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promi
     if (step > 1) await parts.beforeStep?.(input.signal, input.turn);
     // Whoever sent the input gets the reply first: a step that does not wait for anything would hold it up.
     else await new Promise((resolve) => setImmediate(resolve));
+    const tooLong = await compactBefore(parts, input, step, tally);
+    if (input.signal.aborted) return cancelledEnding(input.signal);
+    if (tooLong !== undefined) return tooLong;
     const tools = parts.tools();
-    const { outcome, calls, yielded, text } = await requestStep(parts, input, step, tools, tally);
-    await bus.flush();
+    const { outcome, calls, yielded, text } = await requestFitting(parts, input, step, tools, tally);
     if (outcome.type === "failed") {
       const { usage, costUsd } = outcome;
       const used = usage && { model: parts.model(), usage, ...defined({ costUsd }) };
@@ -283,101 +278,20 @@ async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promi
   return { outcome: "step_limit", reason: "StepLimit", message: reasonText("StepLimit", { limit: parts.maxSteps }) };
 }
 
-/** What a provider says about the call; everything else is part of the answer. */
-const NOT_WRITTEN: ReadonlySet<ModelEvent["type"]> = new Set(["retrying", "model_changed", "waiting"]);
-
-interface StepOutput {
-  readonly outcome: ModelOutcome;
-  readonly calls: readonly RequestedCall[];
-  readonly yielded: boolean;
-  readonly text: string;
-}
-
-async function requestStep(
+/** A request that is refused as too long is made once more, with a shorter conversation. */
+async function requestFitting(
   parts: TurnParts,
   input: TurnInput,
   step: number,
   tools: readonly Tool[],
   tally: Tally,
 ): Promise<StepOutput> {
-  const { bus, monotonicMs, session } = parts;
-  const { turn, originator, signal } = input;
-  let calls: RequestedCall[] = [];
-  let yielded = false;
-  const texts: string[] = [];
-  const startMs = monotonicMs();
-
-  function emit(event: ModelEvent): void {
-    if (!NOT_WRITTEN.has(event.type)) tally.firstByteMs ??= monotonicMs() - startMs;
-    switch (event.type) {
-      case "text":
-        texts.push(event.text);
-        bus.publishDelta({ kind: "TextDelta", payload: { turn, step, block: event.block, text: event.text } });
-        break;
-      case "thinking": {
-        const payload = {
-          turn,
-          step,
-          block: event.block,
-          text: event.text,
-          provider: providerOf(parts),
-        };
-        bus.publishDelta({ kind: "ThinkingDelta", payload });
-        break;
-      }
-      case "thinking_block": {
-        const { provider, data } = event.content;
-        tellLater(bus.publish("ThinkingDelta", { turn, step, block: event.block, text: "", provider, data }));
-        break;
-      }
-      case "tool_call":
-        calls.push({ id: parts.ids.call(), block: event.block, name: event.name, arguments: event.arguments });
-        break;
-      case "yield":
-        yielded = true;
-        break;
-      case "retrying": {
-        calls = [];
-        texts.length = 0;
-        yielded = false;
-        const { reason, message, retryAfterMs: retry_after_ms, retry } = event;
-        const error = { turn, step, reason, message, terminal: false, retry_after_ms, ...defined({ retry }) };
-        tellLater(bus.publish("Error", error));
-        break;
-      }
-      case "waiting": {
-        const { waitedMs: waited_ms, leftMs: left_ms } = event;
-        tellLater(bus.publish("ModelWaiting", { turn, step, waited_ms, left_ms }));
-        break;
-      }
-      case "model_changed":
-        parts.useModel(event.model);
-        tellLater(bus.publish("ModelChanged", { model: event.model, previous: event.previous }));
-        break;
-    }
-  }
-
-  const request = { model: parts.model(), system: [], messages: [], tools: [] };
-  const history = parts.conversation.messages();
-  let chatMs = 0;
-  const outcome = await parts.request({
-    request,
-    emit,
-    signal,
-    session,
-    turn,
-    step,
-    originator,
-    history,
-    pinned: parts.conversation.pinned(),
-    tools,
-    onChat: (ms) => {
-      chatMs += ms;
-    },
-  });
-  tally.providerMs += chatMs;
-  tally.requestMs += monotonicMs() - startMs - chatMs;
-  return { outcome, calls, yielded, text: texts.join("") };
+  const first = await requestStep(parts, input, step, tools, tally);
+  await parts.bus.flush();
+  if (!(await compactAfter(parts, input, step, tally, first))) return first;
+  const second = await requestStep(parts, input, step, parts.tools(), tally);
+  await parts.bus.flush();
+  return second;
 }
 
 /** What parts have counted is on the record before the turn has ended; only then may somebody stop listening. */
@@ -386,14 +300,4 @@ async function tellTotals({ bus, beforeEnd }: TurnParts, turn: TurnId): Promise<
   // What the last step has cost is told to those who count.
   await bus.flush();
   beforeEnd(turn);
-}
-
-function providerOf(parts: TurnParts): string {
-  const model = parts.model();
-  return model.slice(0, model.indexOf(":"));
-}
-
-/** A publish inside a synchronous callback: a failure to store stops the turn through the bus's `onFailure`. */
-function tellLater(published: Promise<void>): void {
-  published.catch(() => undefined);
 }

@@ -2,6 +2,7 @@
  * What the pattern of a rule about commands means: words against words. An allow rule is read narrowly, so that its
  * wildcards reach no option and no path out of the workspace; a deny or ask rule is read widely and may match too much.
  */
+import { programCaches, textBytes } from "#base";
 import type { PatternMatch, Reading } from "./rule-patterns.ts";
 import { isHarmlessAssignment, type SimpleCommand } from "./shell/command.ts";
 import { programName } from "./shell/wrappers.ts";
@@ -12,14 +13,12 @@ export function argvPattern(pattern: string): readonly string[] {
   const known = argvPatterns.get(pattern);
   if (known !== undefined) return known;
   const words = wordsOf(pattern);
-  if (argvPatterns.size >= MAX_KEPT) argvPatterns.clear();
-  argvPatterns.set(pattern, words);
+  argvPatterns.set(pattern, words, textBytes(...words));
   return words;
 }
 
-/** Patterns that are kept read; they come from rules, of which there are few. */
-const MAX_KEPT = 2000;
-const argvPatterns = new Map<string, readonly string[]>();
+/** They come from rules, of which there are few. */
+const argvPatterns = programCaches.open<readonly string[]>("argument patterns");
 
 function wordsOf(pattern: string): readonly string[] {
   const words: string[] = [];

@@ -1,6 +1,7 @@
 /** Tool middleware that decides, bounds and guards; the gate that hands out effects. */
 export { createBacktest, isSame, type Redecided } from "./backtest.ts";
 export { type Budgets, createBudgets } from "./budgets.ts";
+export { createChangedCalls } from "./changed-calls.ts";
 export { createCompletionHooks } from "./completion-hooks.ts";
 export type { SandboxHold } from "./confinement.ts";
 export { createCustomEvents } from "./custom-events.ts";

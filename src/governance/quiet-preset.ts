@@ -41,6 +41,8 @@ export function quietDecision(call: QuietCall, root: string): QuietDecision {
       return quietFiles(call, root);
     case "question":
       return { quiet: true, why: "it only asks you a question" };
+    case "reread":
+      return { quiet: true, why: "it only shows what this session has seen" };
     case "skill":
       return { quiet: true, why: "it only shows a skill that you allowed" };
     case "recall":

@@ -75,7 +75,9 @@ export function createToolKeeper(directory: string | undefined, log: McpLog): To
 
 /** What is done with its tools, and which version of its program was approved: neither makes it another server. */
 const PASSING = new Set(
-  "startupTimeoutMs toolTimeoutMs discovery enabledTools disabledTools readOnlyTools sampling pin sha256".split(" "),
+  "startupTimeoutMs toolTimeoutMs discovery enabledTools disabledTools readOnlyTools sampling pin declaredIn writable sha256".split(
+    " ",
+  ),
 );
 
 /** What decides which tools a server lists and who it is. Of variables and headers the names alone: values may be secret. */

@@ -18,14 +18,17 @@ export interface ServerEnd {
   readonly signal: string | null;
   /** Why it could not run, in words for a person; absent when it did. */
   readonly problem?: string;
+  /** What it did to the workspace and its sandbox undid, in words of ours. */
+  readonly note?: string;
 }
 
 export interface McpWorld {
-  /** Starts the program in its confinement. Aborting the signal ends the whole process group. Rejects when it cannot start. */
+  /** Starts the program in its confinement; `mayWrite` opens the folders that its entry names as writable. Aborting the signal ends the whole process group. Rejects when it cannot start. */
   start(
     server: StdioServer,
     on: { stdout(chunk: Buffer): void; stderr(chunk: Buffer): void },
     signal: AbortSignal,
+    mayWrite?: true,
   ): Promise<ServerProcess>;
   /** Rejects with a `ReasonError` when `start` would, because what would start is not what was approved. Absent: nothing is approved. */
   check?(server: StdioServer): Promise<void>;

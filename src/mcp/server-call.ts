@@ -23,6 +23,7 @@ import { isEnabled, waitsForApproval } from "./server-tools.ts";
 import { TOO_LARGE_CODE } from "./stdio-transport.ts";
 import type { SupervisedServer } from "./supervised-server.ts";
 import type { ListedTool } from "./tool-list.ts";
+import { mayWrite, withWriting } from "./writing-server.ts";
 
 const MAX_PROGRESS_CHARS = 500;
 const MAX_ERROR_CHARS = 4_000;
@@ -47,7 +48,7 @@ interface Sending {
 
 /** Rejects as `ServerPort` says; `send` gives what the server answered. */
 async function requestServer<Result>(
-  supervised: SupervisedServer,
+  supervised: Pick<SupervisedServer, "server" | "connected">,
   { server, timeoutMs, onAsk }: Request,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
   send: (sending: Sending) => Promise<Result>,
@@ -80,7 +81,10 @@ async function requestServer<Result>(
 }
 
 /** The tool as it was approved, or why it cannot be called. */
-function toolOf({ server, offer, waiting }: SupervisedServer, name: string): ListedTool | string {
+function toolOf(
+  { server, offer, waiting }: Pick<SupervisedServer, "server" | "offer" | "waiting">,
+  name: string,
+): ListedTool | string {
   const isNamed = (tool: ListedTool): boolean => tool.name === name && isEnabled(server, name);
   const found = offer().tools.find(isNamed);
   if (found !== undefined) return found;
@@ -88,8 +92,19 @@ function toolOf({ server, offer, waiting }: SupervisedServer, name: string): Lis
   return `The MCP server '${server.name}' has no tool '${name}'.`;
 }
 
+/** A call that may change the workspace has a process of its own, so that nothing of it runs when the call has ended. */
 export async function callServer(
   supervised: SupervisedServer,
+  call: ServerCall,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<CalledServer> {
+  if (!mayWrite(supervised.server, call.tool)) return callOnce(supervised, call, clock, signal);
+  return withWriting(supervised, (writing) => callOnce(writing, call, clock, signal));
+}
+
+async function callOnce(
+  supervised: Pick<SupervisedServer, "server" | "offer" | "waiting" | "connected">,
   call: ServerCall,
   clock: Clock,
   signal: AbortSignal,

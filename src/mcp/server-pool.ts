@@ -77,6 +77,7 @@ export function createServerPool(): ServerPool {
         state: () => supervised.state(),
         start: async () => own().start(),
         connected: async (signal) => own().connected(signal),
+        writing: async (signal) => own().writing(signal),
         restart: async () => own().restart(),
         async stop() {
           if (!shared.listeners.delete(listener) || shared.listeners.size > 0) return;

@@ -1,6 +1,6 @@
 /** The tools of a server as tools of the engine. They reach the server through the port that the gate hands out, and nothing else. */
 import type { McpServer } from "#artifacts";
-import { EffectError, type EffectReason, once, serverToolName } from "#base";
+import { type Cache, EffectError, type EffectReason, programCaches, serverToolName, textBytes } from "#base";
 import { type Tool, ToolError } from "#engine";
 import { toolOutput } from "./answer-output.ts";
 import { answering } from "./answer-server.ts";
@@ -45,7 +45,7 @@ export function serverTool(
   isDeferred: boolean,
 ): Tool {
   const name = serverToolName(server.name, listed.name);
-  const parameters = once(() => visibleSchema(listed.inputSchema));
+  const parameters = visibleParameters(listed);
   return {
     name,
     // A title of the server's choice could pass for one of our own tools, in rules as well.
@@ -73,6 +73,21 @@ export function serverTool(
     },
   };
 }
+
+/** Made when they are asked for, and again when they had to make room. */
+function visibleParameters({ inputSchema }: ListedTool): () => ToolParameters {
+  let kept: Cache<ToolParameters> | undefined;
+  return () => {
+    kept ??= programCaches.open<ToolParameters>("MCP schemas");
+    const known = kept.get("");
+    if (known !== undefined) return known;
+    const made = visibleSchema(inputSchema);
+    kept.set("", made, textBytes(JSON.stringify(made)));
+    return made;
+  };
+}
+
+type ToolParameters = Tool["parameters"];
 
 /** What the model reads of a server that is down or slow. */
 export async function available<Answer>(asked: Promise<Answer>): Promise<Answer> {

@@ -11,6 +11,7 @@ import { startDeadline, untilAborted } from "./deadline.ts";
 import { keepsNothing, type ToolKeeper } from "./kept-tools.ts";
 import type { McpLog, McpWorld } from "./mcp-world.ts";
 import type { ListedTool } from "./tool-list.ts";
+import { openWriting, type WritingServer } from "./writing-server.ts";
 
 const MAX_RESTARTS = 3;
 const RESTART_WINDOW_MS = 60_000;
@@ -84,7 +85,9 @@ export interface SupervisedServer {
   start(): Promise<void>;
   /** Begins, unless it has begun, and waits for an attempt that is under way. Rejects with `ServerUnavailable`. */
   connected(signal: AbortSignal): Promise<Connection>;
-  /** Ends it and connects again, with a clean record. Resolves when that attempt has ended. */
+  /** Another process of it, for one call that may change the workspace. Rejects as `connected` does; whoever asks for it closes it. */
+  writing(signal: AbortSignal): Promise<WritingServer>;
+  /** Ends it and connects again, with a clean record; once for all who ask meanwhile. Resolves when that attempt has ended. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -117,6 +120,7 @@ export function superviseServer(parts: SupervisorParts): SupervisedServer {
   let recent: number[] = [];
   const rereading = new Set<Reread>();
   const serial = createSerial();
+  let restarting: Promise<void> | undefined;
 
   function start(): Promise<void> {
     return state === "idle" || (state === "stopped" && !life.signal.aborted) ? attempt() : attempting;
@@ -325,15 +329,24 @@ export function superviseServer(parts: SupervisorParts): SupervisedServer {
       if (connection === undefined) throw unavailable();
       return connection;
     },
-    restart: () =>
-      serial(async () => {
+    async writing(signal) {
+      await this.connected(signal);
+      return openWriting({ ...parts, era }, signal);
+    },
+    restart() {
+      // Sessions that share it may ask at the same time.
+      restarting ??= serial(async () => {
         await end();
         life = new AbortController();
         failures = 0;
         recent = [];
         restarts += 1;
         await attempt();
-      }),
+      }).finally(() => {
+        restarting = undefined;
+      });
+      return restarting;
+    },
     stop: () =>
       serial(async () => {
         await end();

@@ -70,12 +70,11 @@ export async function installForReview(ports: Ports, root: string, review: Serve
 export function keepAnswer(
   ports: Ports,
   { declared, program, installed, before }: ServerReview,
-  answer: ServerAnswer["answer"],
-  network: ServerAnswer["network"],
+  { answer, ...reach }: Pick<ServerAnswer, "answer" | "network" | "writable">,
   trust: Pick<ServerAnswers, "answerServer">,
 ): void {
   const kept = answer === "approved" ? { files: program?.files ?? [], ...defined({ installed }) } : { files: [] };
-  trust.answerServer({ name: declared.server.name, entry: declared.hash, answer, network, ...kept });
+  trust.answerServer({ name: declared.server.name, entry: declared.hash, answer, ...reach, ...kept });
   removeInstalled(ports, answer === "approved" ? before?.installed : installed);
 }
 

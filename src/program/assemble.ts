@@ -36,7 +36,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   const { settings, env, credentials } = options;
   const redaction = loadedRedaction(options.redaction ?? (() => loadRedaction(options)));
   let redactionHealth: Health["redaction"] = { state: "loading" };
-  let loadedParts: Pick<Redaction, "cache" | "totals"> = {};
+  let loadedParts: Pick<Redaction, "totals"> = {};
   // Whoever opens a session is told of a failure.
   redaction.then(
     (loaded) => {
@@ -178,7 +178,6 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
       writes: watched.health(),
       redaction: {
         ...redactionHealth,
-        ...(loadedParts.cache && { cache: loadedParts.cache() }),
         ...(loadedParts.totals && { totals: loadedParts.totals() }),
       },
     }),

@@ -68,8 +68,10 @@ export {
   changeConfiguredServers,
   checkServerChange,
   configuredServers,
+  knownServers,
   openConfiguredServers,
   ownPin,
+  programProblem,
   type ServerFlags,
 } from "./mcp-servers.ts";
 export { openMemories } from "./memory.ts";

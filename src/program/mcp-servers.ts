@@ -12,6 +12,7 @@ import {
 import { createDomainList, EffectError, ifThere } from "#base";
 import { ReasonError } from "#protocol";
 import {
+  checkProgram,
   createProgramServers,
   createSessionServers,
   prepareSandbox,
@@ -19,14 +20,17 @@ import {
   serverProgram,
 } from "#session";
 import { ownFolders, serverFolders } from "#stores";
-import { createProcesses, makePrivateDirectory, withFileLock, writePrivateFile } from "#world";
+import { createProcesses, makePrivateDirectory, realPath, withFileLock, writePrivateFile } from "#world";
 import type { ProgramPorts } from "./ports.ts";
+import { loadUserSettings } from "./profiles.ts";
 import type { UsedServers } from "./project-servers.ts";
 import { mayHaveProject } from "./projects.ts";
-import { configFile, loadConfig } from "./user-config-file.ts";
+import { configFile } from "./user-config-file.ts";
 
 export interface ServerFlags {
   readonly config?: string;
+  /** Of the user, or a file: its servers are there as well. */
+  readonly profile?: string;
   readonly cwd?: string;
 }
 
@@ -39,9 +43,7 @@ export async function configuredServers(
   flags: ServerFlags,
   name?: string,
 ): Promise<readonly McpServer[]> {
-  const { settings } = await loadConfig(ports, flags.config);
-  const { mcpServers, agentServers, notices } = await withProject(ports, settings, flags);
-  const servers = [...mcpServers, ...Object.values(agentServers).flat()];
+  const { servers, notices } = await knownServers(ports, flags);
   if (name === undefined) {
     for (const notice of notices) ports.terminal.err(`${notice}\n`);
     return servers;
@@ -51,8 +53,37 @@ export async function configuredServers(
   const notice = notices.find((one) => one.startsWith(`The MCP server '${name}' `));
   if (notice !== undefined) throw new ReasonError("UsageInvalid", { detail: notice });
   const known = servers.map((server) => server.name).join(", ");
-  const detail = `config.toml has no enabled MCP server '${name}'${known === "" ? "" : `; there is ${known}`}`;
+  const where = flags.profile === undefined ? "config.toml has" : "config.toml and the profile have";
+  const detail = `${where} no enabled MCP server '${name}'${known === "" ? "" : `; there is ${known}`}`;
   throw new ReasonError("UsageInvalid", { detail });
+}
+
+/** The same with sentences for a person about those that are left out. */
+export async function knownServers(
+  ports: ProgramPorts,
+  flags: ServerFlags,
+): Promise<{ readonly servers: readonly McpServer[]; readonly notices: readonly string[] }> {
+  const { settings } = await loadUserSettings(ports, flags);
+  const { mcpServers, agentServers, notices } = await withProject(ports, settings, flags);
+  return { servers: [...mcpServers, ...Object.values(agentServers).flat()], notices };
+}
+
+/** Why its program would not start as it was approved; undefined where it would, or nothing was approved. */
+export async function programProblem(
+  { env, cwd }: Pick<ProgramPorts, "env" | "cwd">,
+  flags: ServerFlags,
+  server: McpServer,
+): Promise<string | undefined> {
+  const { connection } = server;
+  if (connection.kind !== "stdio") return undefined;
+  const place = { root: realPath(join(cwd, flags.cwd ?? ".")), env, packages: serverFolders(env).packages };
+  try {
+    await checkProgram({ ...server, connection }, place);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ReasonError || error instanceof EffectError) return error.message;
+    throw error;
+  }
 }
 
 async function withProject(ports: ProgramPorts, settings: Settings, { cwd }: ServerFlags): Promise<UsedServers> {
@@ -64,8 +95,8 @@ async function withProject(ports: ProgramPorts, settings: Settings, { cwd }: Ser
     import("./project-servers.ts"),
   ]);
   try {
-    const { loaded, servers } = await openTrustedProject(ports, place, {});
-    return loaded.project === undefined ? none : usedServers(loaded.project, settings, ports.env, servers);
+    const { loaded, answers } = await openTrustedProject(ports, place, {});
+    return loaded.project === undefined ? none : usedServers(loaded.project, settings, ports.env, answers);
   } catch (error) {
     if (!(error instanceof ReasonError) || error.reason !== "NonInteractiveAckRefused") throw error;
     return {
@@ -103,7 +134,7 @@ export async function openConfiguredServers(
   log: (text: string) => void,
 ): Promise<SessionServers> {
   const { env, clock, cwd } = ports;
-  const { settings } = await loadConfig(ports, flags.config);
+  const { settings } = await loadUserSettings(ports, flags);
   const root = join(cwd, flags.cwd ?? ".");
   const lists = domainLists(settings, undefined).map(({ entries }) => entries);
   const domains = lists.length === 0 ? undefined : createDomainList(lists);

@@ -240,7 +240,7 @@ async function withProjectServers(
   if (opened === undefined || project === undefined || !declaresServers(project)) return { settings, notices: [] };
   const { usedServers } = await import("./project-servers.ts");
   if (opened.servers !== undefined) await review?.(project, settings, opened.servers);
-  const { notices, ...used } = usedServers(project, settings, ports.env, opened.servers);
+  const { notices, ...used } = usedServers(project, settings, ports.env, opened.answers);
   return { settings: { ...settings, ...used }, notices };
 }
 

@@ -3,7 +3,6 @@ import type { Settings } from "#artifacts";
 import type { Clock, EffectPorts } from "#base";
 import type { Control } from "#control";
 import type {
-  CacheCounters,
   CallTrace,
   CheckToken,
   CredentialPort,
@@ -148,8 +147,6 @@ export interface Health {
   readonly writes: WriteHealth;
   readonly redaction: {
     readonly state: "loading" | "loaded" | "failed";
-    /** What it remembers of texts that have passed; absent where it remembers none. */
-    readonly cache?: CacheCounters;
     /** What it has replaced so far; absent where nobody counts. */
     readonly totals?: RedactionSummary;
   };

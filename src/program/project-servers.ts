@@ -5,7 +5,7 @@
 import { hash } from "node:crypto";
 import { basename, join } from "node:path";
 import { type DeclaredServer, type McpServer, optionalFiles, type Project, type Settings } from "#artifacts";
-import { canonicalHash, visibleLine } from "#base";
+import { canonicalHash, defined, visibleLine } from "#base";
 import { vendors } from "#providers/vendors";
 import type { ProjectTrust, ServerAnswer } from "#trust";
 import { expandedServer } from "./server-variables.ts";
@@ -33,6 +33,11 @@ export interface UsedServers {
 }
 
 export type ServerAnswers = Pick<ProjectTrust, "serverAnswers" | "answerServer">;
+
+/** What was said, here or on another machine, in a lock file that was handed on. */
+export interface GivenAnswers extends Pick<ServerAnswers, "serverAnswers"> {
+  readonly isHandedOn?: true;
+}
 
 /** Asks a person about the servers that nobody has answered about as they are. What they say is kept at once. */
 export type ReviewServers = (project: Project, settings: Settings, trust: ServerAnswers) => Promise<void>;
@@ -75,7 +80,7 @@ export function usedServers(
   project: Project,
   settings: Settings,
   env: Env,
-  trust: Pick<ServerAnswers, "serverAnswers"> | undefined,
+  trust: GivenAnswers | undefined,
 ): UsedServers {
   const declared = declaredServers(project, settings, env);
   if (declared.length === 0) return { mcpServers: settings.mcpServers, agentServers: {}, notices: [] };
@@ -96,7 +101,7 @@ export function usedServers(
       }
       continue;
     }
-    const server = approvedServer(one, answer, project.root);
+    const server = approvedServer(one, answer, project.root, trust?.isHandedOn);
     if (one.agent === undefined) mcpServers.push(server);
     else agentServers[one.agent] = [...(agentServers[one.agent] ?? []), server];
   }
@@ -125,14 +130,23 @@ export function unansweredServers(
   });
 }
 
-function approvedServer({ server, place }: ServerDeclaration, answer: ServerAnswer, root: string): McpServer {
+function approvedServer(
+  { server, place }: ServerDeclaration,
+  answer: ServerAnswer,
+  root: string,
+  leavesInterpreter: true | undefined,
+): McpServer {
   const { connection } = server;
   const own = { ...server, folder: serverFolder(root, server.name) };
   if (connection.kind !== "stdio") return own;
-  const { files, network, installed } = answer;
+  const { files, network, writable = [], installed } = answer;
   const started = installed && { command: installed.command, args: installed.args, paths: installed.paths };
   const declaredIn = place.file.startsWith("/") ? place.file : join(root, place.file);
-  return { ...own, connection: { ...connection, ...started, network }, pin: { files, declaredIn } };
+  return {
+    ...own,
+    connection: { ...connection, ...started, network, writable },
+    pin: { files, declaredIn, ...defined({ leavesInterpreter }) },
+  };
 }
 
 /** Where a project's server keeps its files and its package: two projects may use one name. */

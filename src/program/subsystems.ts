@@ -1,7 +1,6 @@
 /** The state of each part of a program that can fail while it runs. */
 import type { Settings } from "#artifacts";
-import { defined, visibleLine } from "#base";
-import type { CacheCounters } from "#engine";
+import { defined, programCaches, visibleLine } from "#base";
 import type { OperationLog } from "#logs";
 import { ReasonError } from "#protocol";
 import type { EventWatch } from "./event-watch.ts";
@@ -28,8 +27,8 @@ export async function subsystemsOf(harness: Harness, settings: Settings, seen?: 
     redaction: {
       state: redaction.state,
       ...redaction.totals,
-      ...(redaction.cache && { cache: cacheView(redaction.cache) }),
     },
+    caches: cachesView(),
     credential_helper: credentialHelper,
     sandbox: { state: "active" in sandbox ? (sandbox.active ? "active" : "inactive") : "not tried", mode, ...sandbox },
     providers: { model: harness.model, offline: harness.offline, seen: seen?.watch.providers() ?? {} },
@@ -39,8 +38,14 @@ export async function subsystemsOf(harness: Harness, settings: Settings, seen?: 
   };
 }
 
-function cacheView({ entries, maxEntries, chars, maxChars, evictions }: CacheCounters) {
-  return { entries, max_entries: maxEntries, chars, max_chars: maxChars, evictions };
+/** Of the whole process: it has one memory. */
+function cachesView() {
+  const { bytes, maxBytes, caches } = programCaches.counters();
+  const each = Object.entries(caches).map(([name, { maxBytes: max, ...counted }]) => [
+    name,
+    { ...counted, max_bytes: max },
+  ]);
+  return { state: "ok", bytes, max_bytes: maxBytes, each: Object.fromEntries(each) };
 }
 
 interface StoreState {

@@ -7,9 +7,10 @@ import { defined, messageOf, paint, visibleLine } from "#base";
 import { ReasonError, reasonText } from "#protocol";
 import type { AskForAck } from "#session";
 import { createLockFileTrust, LockFileError, MAX_LOCK_BYTES, type ProjectTrust, parseLock } from "#trust";
+import { handedAnswers } from "./handed-answers.ts";
 import { askInline } from "./inline-acks.ts";
 import type { ProjectPorts } from "./ports.ts";
-import type { ServerAnswers } from "./project-servers.ts";
+import type { GivenAnswers, ServerAnswers } from "./project-servers.ts";
 import { type OpenedProject, openProject, type ProjectPlace } from "./projects.ts";
 import { userTrust } from "./user-trust.ts";
 
@@ -29,7 +30,9 @@ export type ReviewFiles = (
 ) => Promise<{ readonly accepted: readonly unknown[]; readonly denied: readonly unknown[] }>;
 
 export interface TrustedProject extends OpenedProject {
-  /** What was said about its MCP servers. Absent where a lock file speaks for the user: it does not speak about servers. */
+  /** What was said about its MCP servers. */
+  readonly answers?: GivenAnswers;
+  /** The same where it can be added to; absent where a lock file speaks for the user. */
   readonly servers?: ServerAnswers;
   readonly askForAck?: AskForAck;
 }
@@ -45,9 +48,15 @@ export async function openTrustedProject(
 ): Promise<TrustedProject> {
   const named = lockFilePath(ports, lockfile);
   let own: ProjectTrust | undefined;
+  let answers: GivenAnswers | undefined;
   const trustOf = (root: string): TrustPort => {
-    if (named !== undefined) return createLockFileTrust(root, readLockFile(named));
+    if (named !== undefined) {
+      const lock = readLockFile(named);
+      answers = handedAnswers(root, lock);
+      return createLockFileTrust(root, lock);
+    }
     own = userTrust(ports, root);
+    answers = own;
     return own;
   };
   // The policy of the machine is nothing that a project brings.
@@ -55,7 +64,7 @@ export async function openTrustedProject(
   const { awaiting } = opened.loaded;
   const ask = own === undefined || review === undefined ? undefined : askWith(review, own);
   const askLater = ask ?? (own === undefined ? undefined : askInline(own));
-  if (awaiting === undefined) return { ...opened, ...defined({ askForAck: askLater, servers: own }) };
+  if (awaiting === undefined) return { ...opened, ...defined({ askForAck: askLater, answers, servers: own }) };
   const problem = own?.problem();
   if (problem !== undefined) ports.terminal.err(`${paint(ports.terminal, "yellow", `warning: ${problem}`)}\n`);
   if (ask === undefined) throw ackRefusal(awaiting, named, remedy);
@@ -67,7 +76,8 @@ export async function openTrustedProject(
     stopListening();
   }
   const loaded = opened.loader.load();
-  if (loaded.awaiting === undefined) return { ...opened, loaded, askForAck: ask, ...defined({ servers: own }) };
+  if (loaded.awaiting === undefined)
+    return { ...opened, loaded, askForAck: ask, ...defined({ answers, servers: own }) };
   throw new ReasonError("AckDenied", { files: awaitingNames(loaded.awaiting) });
 }
 

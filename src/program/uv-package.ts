@@ -6,6 +6,8 @@ import { ReasonError } from "#protocol";
 import { realPath } from "#world";
 import type { PackageInstaller } from "./server-package.ts";
 
+const WHEELS_ALONE = ["--only-binary", ":all:"];
+
 export const uvPackages: PackageInstaller = {
   launcher: "uvx",
   fromRegistry: /^[a-z0-9][\w.-]*(?:\[[\w.,-]+\])?(?:(?:@|==)[\w.+!-]+)?$/i,
@@ -23,10 +25,12 @@ export const uvPackages: PackageInstaller = {
     if (input === undefined || lock === undefined || venv === undefined)
       throw new Error("three names give three paths");
     writeFileSync(input, `${requirement}\n`);
-    await run("uv", ["pip", "compile", "--generate-hashes", "--no-header", "--output-file", lock, input]);
+    // To resolve a package that has no wheel, uv would run its build.
+    const resolved = ["--generate-hashes", ...WHEELS_ALONE, "--no-header", "--output-file", lock];
+    await run("uv", ["pip", "compile", ...resolved, input]);
     await run("uv", ["venv", venv]);
     const python = join(venv, "bin/python");
-    await run("uv", ["pip", "install", "--python", python, "--require-hashes", "--only-binary", ":all:", "-r", lock]);
+    await run("uv", ["pip", "install", "--python", python, "--require-hashes", ...WHEELS_ALONE, "-r", lock]);
     const name = requirement.replace(/[[=].*$/, "");
     const command = join(venv, "bin", program ?? name);
     if (!existsSync(command)) {

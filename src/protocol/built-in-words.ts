@@ -79,6 +79,11 @@ const table = {
     "hand a background command to the daemon: it goes on when nobody is attached",
     textArguments("job!"),
   ),
+  compact: byCommand(
+    "shorten the conversation now; a focus says what the summary must keep",
+    textArguments("focus"),
+    ({ focus }) => ({ kind: "CompactSession", ...(focus === undefined ? {} : { focus }) }),
+  ),
   undo: byCommand(
     "revert what the last turn, or the named call or turn, changed in the folder",
     textArguments("target"),

@@ -13,10 +13,16 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
     body: { session, content: [{ type: "text", text: "hi" }] },
     wrong: { session: { session: "sess_1" }, content: { content: [] } },
   },
+  CompactSession: { body: { session, focus: "the API" }, wrong: { focus: { focus: "x".repeat(2001) } } },
   CancelTurn: { body: { session }, wrong: { session: { session: call_id } } },
   AnswerPermission: {
-    body: { session, call_id, decision: "allow_once", reason: "fine" },
-    wrong: { call_id: { call_id: session }, decision: { decision: "yes" }, reason: { reason: "x".repeat(2001) } },
+    body: { session, call_id, decision: "allow_once", reason: "fine", args: { path: "a" } },
+    wrong: {
+      call_id: { call_id: session },
+      decision: { decision: "yes" },
+      reason: { reason: "x".repeat(2001) },
+      args: { args: "path" },
+    },
   },
   CreateSession: {
     body: {

@@ -139,7 +139,7 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
     },
     { tools: [{ name: "exec" }] },
   ],
-  CompactionTriggered: [{ turn, boundary: 5, summary: "s" }, { boundary: 1.5 }],
+  CompactionTriggered: [{ turn, boundary: 5, summary: "s", strategy: "excerpt" }, { boundary: 1.5 }],
   CostIncremented: [{ turn, step: 1, provider: "p", model: "m", usage, cost_usd: 0.1 }, { cost_usd: -1 }],
   PermissionRequested: [
     {

@@ -12,7 +12,7 @@ export const events = { ...turnEvents, ...callEvents, ...decisionEvents, ...work
 export type EventKind = keyof typeof events;
 
 /** Declared for what comes, and published by nothing yet. */
-export const reservedEvents = ["CompactionTriggered"] as const satisfies readonly EventKind[];
+export const reservedEvents = [] as const satisfies readonly EventKind[];
 
 /** Any event may say what was redacted in it. */
 export type EventPayload<Kind extends EventKind> = z.infer<(typeof events)[Kind]> & {

@@ -17,6 +17,7 @@ export {
   type SessionCommandOf,
   sessionOf,
 } from "./command-rows.ts";
+export { compactionLine } from "./compaction-line.ts";
 export type {
   ContentBlock,
   ContextBlock,

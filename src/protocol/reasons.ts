@@ -315,6 +315,18 @@ export const reasons = {
     2,
     "<model> cannot read images. Leave the image out, or choose another model with --model or /model.",
   ),
+  CompactionIneffective: row(
+    413,
+    -32603,
+    1,
+    "The conversation was compacted twice and still has about <tokens> tokens; the limit is <limit>. <share> Start a new session, raise context.max_tokens, or choose a model with a larger context.",
+  ),
+  NothingToCompact: row(
+    409,
+    -32603,
+    1,
+    "There is nothing to compact: the conversation has about <tokens> tokens, and its last part is always kept.",
+  ),
   ScenarioInvalid: row(400, -32602, 2, "<detail>"),
   ScenarioExhausted: row(422, -32603, 1, "The scripted model has no reply for this input: <detail>"),
   UnknownTool: row(404, -32601, 1, "There is no tool '<tool>'. Known tools: <known>."),

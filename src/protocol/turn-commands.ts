@@ -60,6 +60,21 @@ export const turnCommands = {
     rpc: "shell.run",
     mcpTool: "harness.run_shell_command",
   }),
+  CompactSession: row({
+    text:
+      "Compacts the conversation now, in a turn without input. Refused with TurnInProgress while a turn is running; the turn ends " +
+      "with NothingToCompact if the conversation is too short.",
+    params: ({ z, session }) => ({
+      session,
+      focus: z.string().max(2000).optional().describe("What the summary must keep above all."),
+    }),
+    reply: ({ turnId }) => ({ turn: turnId.describe("The turn in which the conversation is compacted.") }),
+    scope: "session",
+    feature: "compaction",
+    route: "POST /v1/sessions/{id}/compact",
+    rpc: "session.compact",
+    mcpTool: "harness.compact_session",
+  }),
   SetModel: row({
     text: "Uses another model from the next step on.",
     params: ({ z, session }) => ({

@@ -1,5 +1,6 @@
 /** What happens in a turn: its input, what the model writes, what it costs, and how it ends. */
 import { z } from "zod";
+import { compaction } from "./compaction-event.ts";
 import { inputBlock } from "./content.ts";
 import {
   block,
@@ -139,9 +140,7 @@ export const turnEvents = {
     store_write_ms: durationMs,
     tools: z.array(wire({ call_id: callId, name: z.string(), duration_ms: durationMs })),
   }).describe("Where the time of a turn went, as measured."),
-  CompactionTriggered: wire({ turn, boundary: z.number().int().nonnegative(), summary: z.string() }).describe(
-    "History up to the boundary event is replaced by the summary in later requests.",
-  ),
+  CompactionTriggered: compaction,
   CostIncremented: wire({
     turn,
     step,

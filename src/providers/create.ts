@@ -29,6 +29,7 @@ export interface ModelConfig {
   readonly retry?: Partial<RetryPolicy>;
   readonly maxTokens?: number;
   readonly temperature?: number;
+  readonly contextTokens?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Only for `custom`; default openai. */
   readonly family?: "anthropic" | "openai";
@@ -81,7 +82,11 @@ export function createProvider(config: ModelConfig, ports: ProviderPorts): Provi
       ...keyed,
       peer: { name: vendor.name, keySource: credential?.source ?? "the key" },
       limits: { ...limitsOf(config.timeouts), ...config.limits },
-      ...defined({ maxTokens: config.maxTokens, temperature: config.temperature }),
+      ...defined({
+        maxTokens: config.maxTokens,
+        temperature: config.temperature,
+        contextTokens: config.contextTokens,
+      }),
     },
     { http, clock: ports.clock, catalog, ...prices },
   );

@@ -4,7 +4,7 @@
  * where that is allowed.
  */
 import type { ModelSettings, Settings } from "#artifacts";
-import type { Provider } from "#engine";
+import { estimateTokens, type Provider } from "#engine";
 import { ReasonError } from "#protocol";
 import type { ProviderPorts } from "./create.ts";
 import { refused } from "./failure.ts";
@@ -16,7 +16,6 @@ import { createModelRouter, type ModelRouter } from "./router.ts";
 import { loadScenario } from "./scenario.ts";
 import { createScriptedProvider } from "./scripted.ts";
 import { withStepBudget } from "./step-budget.ts";
-import { estimateTokens } from "./tokens.ts";
 import { findVendor } from "./vendors.ts";
 
 const SCRIPTED = "scripted";
@@ -130,6 +129,7 @@ export async function chooseModel(options: ModelChoiceOptions): Promise<ModelCho
         return (await Promise.all(providers.map((provider) => provider.models(signal)))).flat();
       },
       countTokens: estimateTokens,
+      contextTokens: (model) => find(model).contextTokens?.(model),
     },
   };
 }

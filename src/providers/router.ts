@@ -1,11 +1,10 @@
 /** One Provider in front of all vendors' models: finds the right one for a request. */
-import type { ModelInfo, Provider } from "#engine";
+import { estimateTokens, type ModelInfo, type Provider } from "#engine";
 import { ReasonError } from "#protocol";
 import { createProvider, type ModelConfig, type ProviderPorts } from "./create.ts";
 import { refused } from "./failure.ts";
 import { createHttpClient } from "./http.ts";
 import { parseModelRef } from "./model-ref.ts";
-import { estimateTokens } from "./tokens.ts";
 
 /** Models used in one process; each keeps a connection pool entry and a catalog. */
 const MAX_PROVIDERS = 64;
@@ -69,6 +68,15 @@ export function createModelRouter(config: RouterConfig, ports: ProviderPorts): M
         return [...infos.values()];
       },
       countTokens: estimateTokens,
+      contextTokens(model) {
+        try {
+          return providerFor(model).contextTokens?.(model);
+        } catch (error) {
+          // A model that cannot be asked has no window; its call says why.
+          if (error instanceof ReasonError) return undefined;
+          throw error;
+        }
+      },
     },
   };
 }

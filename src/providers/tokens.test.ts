@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { estimateTokens } from "#engine";
 import { userRequest } from "../../test/fakes/call-model.ts";
-import { contextOverflow, estimateTokens } from "./tokens.ts";
+import { contextOverflow } from "./tokens.ts";
 
 const text = (content: string) =>
   userRequest("a:b", { messages: [{ role: "user", content: [{ type: "text", text: content }] }] });

@@ -1,6 +1,13 @@
 /** A Provider over one vendor's endpoint: one attempt for one call. Waiting, retrying and changing the model are for the wrappers. */
 import { type Clock, defined } from "#base";
-import type { CredentialRef, ModelCall, ModelOutcome, ModelRequest, Provider } from "#engine";
+import {
+  type CredentialRef,
+  estimateTokens,
+  type ModelCall,
+  type ModelOutcome,
+  type ModelRequest,
+  type Provider,
+} from "#engine";
 import { DEFAULT_MAX_TOKENS } from "./anthropic-request.ts";
 import type { Catalog } from "./catalog.ts";
 import { costUsd, type PriceOverrides, priceOf } from "./cost.ts";
@@ -9,7 +16,7 @@ import type { HttpClient } from "./http.ts";
 import { takesImages } from "./model-facts.ts";
 import type { Price } from "./prices.ts";
 import { type CallLimits, streamCall } from "./stream-call.ts";
-import { contextOverflow, estimateTokens } from "./tokens.ts";
+import { contextOverflow } from "./tokens.ts";
 import { withoutImages } from "./unread-images.ts";
 import type { Vendor } from "./vendors.ts";
 import { noUsage, type WireEnd, type WireFamily, type WireOptions } from "./wire-family.ts";
@@ -25,6 +32,8 @@ export interface WireEndpoint {
   readonly limits: CallLimits;
   readonly maxTokens?: number;
   readonly temperature?: number;
+  /** The user knows better than the catalogue. */
+  readonly contextTokens?: number;
 }
 
 export function createWireProvider(
@@ -55,7 +64,7 @@ export function createWireProvider(
     const name = modelName(given.request);
     const call = takesImages(vendor.name, name) ? given : { ...given, request: withoutImages(given.request) };
     const facts = ports.catalog.find(name);
-    const overflow = contextOverflow(call.request, facts.contextTokens);
+    const overflow = contextOverflow(call.request, endpoint.contextTokens ?? facts.contextTokens);
     if (overflow !== undefined) return overflow;
     const options = wireOptions(endpoint, call.request, name, facts);
     const known = priceOf(vendor.name, name, ports.prices, facts.price);
@@ -82,6 +91,8 @@ export function createWireProvider(
     },
     models: (signal) => ports.catalog.models(signal),
     countTokens: estimateTokens,
+    contextTokens: (model) =>
+      endpoint.contextTokens ?? ports.catalog.find(model.slice(model.indexOf(":") + 1)).contextTokens,
   };
 }
 

@@ -7,5 +7,6 @@ export function wrapProvider(provider: Provider, chat: Provider["chat"]): Provid
     chat,
     models: (signal) => provider.models(signal),
     countTokens: (request) => provider.countTokens(request),
+    contextTokens: (model) => provider.contextTokens?.(model),
   };
 }

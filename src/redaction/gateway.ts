@@ -3,7 +3,7 @@
  * provider gets them. What has passed once is known by its object, so that a long conversation is looked at once and not at
  * every step.
  */
-import { type SecretFingerprint, wordSet } from "#base";
+import { programCaches, type SecretFingerprint, textBytes, wordSet } from "#base";
 import type { ModelRequest, Redaction, ToolSchema } from "#engine";
 import type { Event, EventKind, EventPayload, Message, ToolOutputBlock } from "#protocol";
 import { isSummary, summarisePayload } from "./payload-summary.ts";
@@ -21,11 +21,6 @@ export const STRUCTURAL_FIELDS: ReadonlySet<string> = wordSet(
     "token total_ms turn turns usage used",
 );
 
-/** Texts of the prompt and of tools; the same at nearly every step. */
-const MAX_KNOWN_TEXTS = 512;
-/** Of both together, a text and what became of it. */
-const MAX_KNOWN_CHARS = 8 * 1024 * 1024;
-
 export interface RedactionGateway extends Redaction {
   /** A secret that another process holds; what has passed before is looked at again. */
   learn(fingerprint: SecretFingerprint): void;
@@ -36,9 +31,8 @@ export function createRedactionGateway(
   redactor: Pick<Redactor, "redact" | "redactJson" | "createStreamRedactor" | "learn" | "countMarkers" | "status">,
 ): RedactionGateway {
   let clean = new WeakMap<object, object>();
-  const cleanTexts = new Map<string, string>();
-  let knownChars = 0;
-  let evictions = 0;
+  /** Texts of the prompt and of tools; the same at nearly every step. */
+  const cleanTexts = programCaches.open<string>("redacted texts");
 
   function object<T extends object>(value: T): T {
     const known = clean.get(value);
@@ -64,16 +58,7 @@ export function createRedactionGateway(
     const known = cleanTexts.get(given);
     if (known !== undefined) return known;
     const { text: redacted } = redactor.redact(given);
-    const chars = given.length + redacted.length;
-    if (cleanTexts.size >= MAX_KNOWN_TEXTS || knownChars + chars > MAX_KNOWN_CHARS) {
-      cleanTexts.clear();
-      knownChars = 0;
-      evictions += 1;
-    }
-    if (chars <= MAX_KNOWN_CHARS) {
-      cleanTexts.set(given, redacted);
-      knownChars += chars;
-    }
+    cleanTexts.set(given, redacted, textBytes(redacted));
     return redacted;
   }
 
@@ -100,18 +85,10 @@ export function createRedactionGateway(
       const { policy_version, redacted_count, counts } = redactor.status();
       return { policy_version, redacted_count, counts };
     },
-    cache: () => ({
-      entries: cleanTexts.size,
-      maxEntries: MAX_KNOWN_TEXTS,
-      chars: knownChars,
-      maxChars: MAX_KNOWN_CHARS,
-      evictions,
-    }),
     learn(fingerprint) {
       redactor.learn(fingerprint);
       clean = new WeakMap();
       cleanTexts.clear();
-      knownChars = 0;
     },
   };
 }

@@ -21,6 +21,7 @@ const policy: SandboxPolicy = {
   placed: [{ from: "/home/ann/.rustup", to: "/home/ann/.rustup" }],
   writable: ["/home/ann/work", "/home/ann/main/.git"],
   pinned: ["/home/ann/work/.git"],
+  replaced: [],
   readOnly: ["/home/ann/work/.git/hooks"],
   held: [
     { path: "/home/ann/work/.harness", placeholder: "folder" },

@@ -116,6 +116,7 @@ export function bubblewrapArguments(
     ...policy.writable.flatMap(bind("--bind")),
     ...policy.pinned.flatMap(bind("--bind")),
     ...policy.readOnly.flatMap(bind("--ro-bind")),
+    ...policy.replaced.flatMap(show),
     ...policy.held.flatMap(({ path, placeholder }) =>
       placeholder === "folder" ? emptyFolder(path) : bind("--ro-bind")(path),
     ),

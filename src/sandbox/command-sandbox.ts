@@ -9,6 +9,7 @@ import { type Resolve, startReaped } from "#world";
 import { createConfinedRuns, DEFAULT_READER_TIMEOUT_MS, type ServerPlace } from "./confined-run.ts";
 import type { EgressRecord } from "./egress-connections.ts";
 import { namedByGit } from "./guarded-names.ts";
+import { openHeldJournal } from "./held-journal.ts";
 import { createNameGuard, type NameGuard } from "./name-guard.ts";
 import { findProgram, probeSandbox } from "./probe.ts";
 import type { Probe, Sandbox, SandboxNetwork, SandboxPolicy } from "./sandbox.ts";
@@ -35,6 +36,8 @@ export interface SandboxesOptions {
   readonly clock: Clock;
   /** Whether a file of a workspace holds secrets, by its path relative to that. */
   readonly isSecret: (path: string) => boolean;
+  /** Where the program notes its placeholders, so that the next one removes those of a program that was killed. */
+  readonly heldFolder?: string;
   /** For tests: how hosts are resolved, and which probe is answered. */
   readonly resolve?: Resolve;
   readonly probe?: () => Promise<Probe>;
@@ -92,9 +95,10 @@ interface Shared {
 
 /** One for the program: facts about the machine and the names that are held are shared by all sessions. */
 export function createSandboxes(options: SandboxesOptions): { open(session: SandboxSession): CommandSandbox } {
+  const { heldFolder, clock } = options;
   let found: Promise<Probe> | undefined;
   const shared: Shared = {
-    guard: createNameGuard(),
+    guard: createNameGuard(heldFolder === undefined ? undefined : openHeldJournal(heldFolder, () => clock.now())),
     systemViews: createSystemViews(options.clock),
     async probe(tryIt) {
       found ??= options.probe?.() ?? tryIt();

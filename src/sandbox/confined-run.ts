@@ -6,12 +6,10 @@ import { realpathSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { EffectError, type ProcessExit, type ProcessPort, type ProcessSpec } from "#base";
 import { createControlGroup } from "./control-group.ts";
-import { sweptTogether } from "./held-back.ts";
 import { type CheckoutWatch, watchCheckouts } from "./held-checkout.ts";
 import { misplacedMount } from "./mount-check.ts";
 import { makePins } from "./mount-pins.ts";
 import type { NameGuard } from "./name-guard.ts";
-import { sweepGitFolder } from "./new-repository.ts";
 import {
   type PlannedWorkspace,
   type PolicyOptions,
@@ -19,14 +17,15 @@ import {
   planSearch,
   planServer,
   planWorkspace,
+  planWritingServer,
   type ReaderOptions,
   unfitPath,
 } from "./policy.ts";
 import { isExecutable } from "./probe.ts";
-import { submodulesOf } from "./repositories.ts";
 import { READER_LIMITS, WORKSPACE_LIMITS } from "./resource-limits.ts";
 import type {
   CommandLine,
+  HeldName,
   HiddenPath,
   Mount,
   Sandbox,
@@ -37,6 +36,7 @@ import type {
 import type { SessionGround } from "./session-ground.ts";
 import type { SessionNetwork } from "./session-network.ts";
 import { setInside } from "./steering-variables.ts";
+import { prepareSweep } from "./workspace-sweep.ts";
 
 export const DEFAULT_READER_TIMEOUT_MS = 10_000;
 const READER_OUTPUT_BYTES = 1024 ** 2;
@@ -57,6 +57,8 @@ export interface ServerPlace {
   readonly packages: string;
   /** Files of its program that it sees as somebody approved them, whatever lies there now. */
   readonly files?: readonly Mount[];
+  /** Folders of the workspace that it may change, absolute. Absent: none. */
+  readonly writable?: readonly string[];
 }
 
 export interface ConfinedRunOptions {
@@ -79,7 +81,7 @@ export interface ConfinedRunOptions {
 export interface ConfinedRuns {
   /** A command that nobody was asked about. */
   reader(sandbox: Sandbox, spec: ProcessSpec, signal: AbortSignal): Promise<ProcessExit>;
-  /** An MCP server that may not change the workspace. */
+  /** An MCP server. One that may change the workspace is guarded as a command is. */
   server(
     sandbox: Sandbox,
     spec: ProcessSpec,
@@ -256,18 +258,76 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
 
   let checkouts: CheckoutWatch | undefined;
 
+  /** Protected names are held while it runs; what no mount can hold is looked at afterwards. `prepare` gets the names that are held. */
+  async function guarded(
+    sandbox: Sandbox,
+    spec: ProcessSpec,
+    network: SessionNetwork | SandboxNetwork,
+    signal: AbortSignal,
+    { plan, prepare }: { plan(): PlannedWorkspace | string; prepare?(held: readonly HeldName[]): void },
+  ): Promise<{ readonly exit: ProcessExit; readonly lines: readonly string[] }> {
+    await guard.ready();
+    checkouts ??= watchCheckouts(
+      root,
+      () => [root, ...ground.survey().found()],
+      (args) => readGit(sandbox, args),
+    );
+    const findings = await checkouts.begin();
+    const planned = plan();
+    if (typeof planned === "string") throw notConfined(planned);
+    const { command, env } = setInside({ file: programFile(spec, root, ground.path), args: spec.args }, spec.env);
+    const { held, release } = await guard.hold(sandbox.holdsNames ? planned.policy.held : []);
+    const sweep = prepareSweep(root, ground.survey, guard);
+    const lines: string[] = [];
+    const say = (line: string): void => {
+      lines.push(line);
+      spec.onOutput?.("stderr", Buffer.from(`[sandbox] ${line}\n`));
+    };
+    let exit: ProcessExit;
+    let failures: readonly Error[] = [];
+    try {
+      makePins(planned.pins);
+      prepare?.(held);
+      const policy = sandbox.holdsNames ? { ...planned.policy, held } : planned.policy;
+      const confined = { ...spec, confinement: "workspace" } as const;
+      exit = await run(wrapped(sandbox, command, policy, network), policy, confined, env, signal);
+    } finally {
+      await release();
+      const swept = sweep(planned.watched);
+      failures = swept.failures;
+      for (const line of [...swept.lines, ...failures.map(({ message }) => message)]) say(line);
+    }
+    const [failure] = failures;
+    if (failure !== undefined) throw failure;
+    const found = await findings();
+    for (const line of found.lines) say(line);
+    return { exit: found.isIncomplete && exit.code === 0 ? { ...exit, code: 1 } : exit, lines };
+  }
+
   return {
     reader,
 
     async server(sandbox, spec, network, signal) {
       if (place === undefined) throw new Error("a server needs a place of its own");
-      const policy = planServer({
+      const { state, files = [], writable: folders = [] } = place;
+      const options = () => ({
         ...readerOptions(cwdOf(spec)),
-        network: kindOf(network),
-        unixSockets: false,
-        state: place.state,
-        files: place.files ?? [],
+        ...{ network: kindOf(network), unixSockets: false, state, files },
       });
+      if (folders.length > 0) {
+        const plan = () => {
+          const { repositories: nested } = ground.survey();
+          const gitConfigurations = ground.gitConfigurations();
+          const { isHeld } = guard;
+          return planWritingServer({
+            ...options(),
+            ...{ folders, nested, gitConfigurations, isHeld, mayChangeSteering: false },
+          });
+        };
+        const { exit, lines } = await guarded(sandbox, spec, network, signal, { plan });
+        return lines.length === 0 ? exit : { ...exit, note: lines.join("\n") };
+      }
+      const policy = planServer(options());
       if (typeof policy === "string") throw notConfined(policy);
       const { command, env } = setInside({ file: programFile(spec, root, ground.path), args: spec.args }, spec.env);
       const confined = { ...spec, confinement: "workspace" } as const;
@@ -275,43 +335,11 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
     },
 
     async workspace(sandbox, spec, network, signal) {
-      checkouts ??= watchCheckouts(
-        root,
-        () => [root, ...ground.survey().found()],
-        (args) => readGit(sandbox, args),
-      );
-      const findings = await checkouts.begin();
-      const planned = plannedWorkspace(cwdOf(spec), kindOf(network), spec.mayChangeSteering === true);
-      if (typeof planned === "string") throw notConfined(planned);
-      const { command, env } = setInside({ file: programFile(spec, root, ground.path), args: spec.args }, spec.env);
-      const { held, release } = await guard.hold(sandbox.holdsNames ? planned.policy.held : []);
-      const repositories = [root, ...ground.survey().repositories];
-      const submodules = new Set(repositories.flatMap(submodulesOf));
-      const say = (line: string): void => spec.onOutput?.("stderr", Buffer.from(`[sandbox] ${line}\n`));
-      let exit: ProcessExit;
-      let failures: readonly Error[] = [];
-      try {
-        makePins(planned.pins);
-        ground.placeholders().update(held);
-        const policy = sandbox.holdsNames ? { ...planned.policy, held } : planned.policy;
-        const confined = { ...spec, confinement: "workspace" } as const;
-        exit = await run(wrapped(sandbox, command, policy, network), policy, confined, env, signal);
-      } finally {
-        await release();
-        const begun = repositories.flatMap(submodulesOf).filter((path) => !submodules.has(path));
-        const swept = sweptTogether([
-          guard.sweep(planned.watched),
-          ground.survey().sweepBegun(),
-          ...begun.map((path) => sweepGitFolder(root, path)),
-        ]);
-        failures = swept.failures;
-        for (const line of [...swept.lines, ...failures.map(({ message }) => message)]) say(line);
-      }
-      const [failure] = failures;
-      if (failure !== undefined) throw failure;
-      const { lines, isIncomplete } = await findings();
-      for (const line of lines) say(line);
-      return isIncomplete && exit.code === 0 ? { ...exit, code: 1 } : exit;
+      const { exit } = await guarded(sandbox, spec, network, signal, {
+        plan: () => plannedWorkspace(cwdOf(spec), kindOf(network), spec.mayChangeSteering === true),
+        prepare: (held) => ground.placeholders().update(held),
+      });
+      return exit;
     },
 
     async search(sandbox, spec, signal) {

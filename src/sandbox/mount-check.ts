@@ -29,7 +29,8 @@ export function misplacedMount(pid: number, policy: SandboxPolicy): string | und
   });
   // Covered by something empty: what matters is that it stands there and not where a link led.
   const folders = policy.held.filter(({ placeholder }) => placeholder === "folder");
-  const covered = [...folders, ...policy.hidden.filter(({ path }) => path.startsWith(`${policy.root}/`))];
+  const replaced = policy.replaced.map(({ to }) => ({ path: to }));
+  const covered = [...folders, ...replaced, ...policy.hidden.filter(({ path }) => path.startsWith(`${policy.root}/`))];
   return shown ?? covered.find(({ path }) => mountAt(path, inside)?.point !== path)?.path;
 }
 

@@ -7,9 +7,10 @@
 import { readdirSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { errnoOf } from "#base";
+import { errnoOf, once } from "#base";
 import type { WatchedName } from "./guarded-names.ts";
 import { moveAside, type Swept, sweepEach, sweptTogether } from "./held-back.ts";
+import type { HeldJournal } from "./held-journal.ts";
 import { sweepNewRepository } from "./new-repository.ts";
 import type { HeldName, Placeholder } from "./sandbox.ts";
 import {
@@ -23,6 +24,8 @@ import {
 } from "./straight-folder.ts";
 
 export interface NameGuard {
+  /** Before anybody looks at a workspace: resolves when the placeholders of programs that were killed are gone. */
+  ready(): Promise<void>;
   /** A placeholder stands there because a command is running. */
   isHeld(path: string): boolean;
   /** From now on these are placeholders until the release. Left out is what the user itself cannot create there. */
@@ -31,9 +34,20 @@ export interface NameGuard {
   sweep(watched: readonly WatchedName[]): Swept;
 }
 
-/** One for all commands that run in this process, so that none takes away what another one needs. */
-export function createNameGuard(): NameGuard {
+/**
+ * One for all commands that run in this process, so that none takes away what another one needs. Without a journal, a program that is
+ * killed leaves its placeholders.
+ */
+export function createNameGuard(journal?: HeldJournal): NameGuard {
   const users = new Map<string, number>();
+  /** What is on disk, or may be. */
+  const standing = new Map<string, HeldName>();
+  /** Once: those of programs that were killed. */
+  const swept = once(async () => {
+    await journal?.sweep(async (left) => {
+      await Promise.all(left.map(({ path, placeholder }) => removePlaceholder(path, placeholder)));
+    });
+  });
   /** Placeholders that are being removed; whoever wants to hold one waits until it is gone, or its mount would go with it. */
   const leaving = new Map<string, Promise<void>>();
   function give({ path, placeholder }: HeldName): Promise<void> {
@@ -43,18 +57,25 @@ export function createNameGuard(): NameGuard {
       return Promise.resolve();
     }
     users.delete(path);
-    const gone = removePlaceholder(path, placeholder).finally(() => leaving.delete(path));
+    const gone = removePlaceholder(path, placeholder).finally(() => {
+      leaving.delete(path);
+      standing.delete(path);
+    });
     leaving.set(path, gone);
     return gone;
   }
+  const note = (): void => journal?.write([...standing.values()]);
   const firstLeaving = (names: readonly HeldName[]): Promise<void> | undefined =>
     names.map(({ path }) => leaving.get(path)).find((gone) => gone !== undefined);
   const isHeld = (path: string): boolean => users.has(path) || leaving.has(path);
   return {
+    ready: swept,
     isHeld,
     async hold(names) {
       // Again after each wait: another command may have given one back meanwhile.
       for (let next = firstLeaving(names); next !== undefined; next = firstLeaving(names)) await next;
+      for (const name of names) standing.set(name.path, name);
+      note();
       const held = names.filter(
         ({ path, placeholder }) => placeholder === "folder" || users.has(path) || placeFile(path, placeholder.content),
       );
@@ -62,7 +83,11 @@ export function createNameGuard(): NameGuard {
       return {
         held,
         // Side by side: the kernel takes a while to forget that something was mounted there.
-        release: async () => void (await Promise.all(held.map(give))),
+        async release() {
+          await Promise.all(held.map(give));
+          for (const { path } of names) if (!isHeld(path)) standing.delete(path);
+          note();
+        },
       };
     },
     sweep: (watched) => sweptTogether(watched.filter(({ path }) => !isHeld(path)).map(sweepName)),

@@ -67,6 +67,7 @@ export function planReader(options: ReaderOptions): SandboxPolicy | string {
     writable: [],
     pinned: [],
     readOnly: [],
+    replaced: [],
     held: [],
     hidden: withoutInner([...base.hidden, ...masked]),
     network: { kind: "none" },
@@ -85,11 +86,13 @@ export function planReader(options: ReaderOptions): SandboxPolicy | string {
 /** Where a server finds the folder that it keeps from one session to the next. */
 const SERVER_HOME = "/run/harness/home";
 
+export interface ServerOptions extends ReaderOptions, Pick<WorkspaceOptions, "network" | "unixSockets"> {
+  readonly state: string;
+  readonly files: readonly Mount[];
+}
+
 /** What an MCP server is held to that may not change the workspace: it sees what a reader sees. */
-export function planServer(
-  options: ReaderOptions &
-    Pick<WorkspaceOptions, "network" | "unixSockets"> & { readonly state: string; readonly files: readonly Mount[] },
-): SandboxPolicy | string {
+export function planServer(options: ServerOptions): SandboxPolicy | string {
   const { network, unixSockets, state, files } = options;
   const policy = planReader(options);
   if (typeof policy === "string") return policy;
@@ -101,6 +104,31 @@ export function planServer(
     placed: [...policy.placed, ...files],
     scratch: [...policy.scratch, { path: SERVER_HOME, from: state }],
     env: { ...policy.env, HOME: SERVER_HOME },
+  };
+}
+
+/** The same for one call that may change these folders of the workspace: steering files in them are held as for a command. */
+export function planWritingServer(
+  options: ServerOptions & GuardOptions & { readonly folders: readonly string[] },
+): PlannedWorkspace | string {
+  const { root, folders, files } = options;
+  const policy = planServer(options);
+  if (typeof policy === "string") return policy;
+  const guarded = guardNames(options, policy.hidden);
+  const isWritable = (path: string): boolean => folders.some((folder) => isInside(folder, path));
+  return {
+    pins: [],
+    policy: {
+      ...policy,
+      confinement: "workspace",
+      writable: folders,
+      pinned: guarded.pinned.filter(isWritable),
+      readOnly: guarded.readOnly.filter(isWritable),
+      // What the reader shows of them would be covered by the writable folders.
+      replaced: files.filter(({ to }) => isInside(root, to)),
+      held: guarded.held.filter(({ path }) => isWritable(path)),
+    },
+    watched: guarded.watched.filter(({ path }) => isWritable(path)),
   };
 }
 
@@ -188,6 +216,7 @@ export function planWorkspace(options: WorkspaceOptions): PlannedWorkspace | str
       writable,
       pinned: guarded.pinned,
       readOnly: guarded.readOnly,
+      replaced: [],
       held: guarded.held,
       hidden: withoutInner([...base.hidden, ...masked]),
       network,
@@ -238,6 +267,7 @@ export function planSearch(
     writable: [],
     pinned: [],
     readOnly: [],
+    replaced: [],
     held: [],
     hidden: withoutInner([...existing(ownPaths).filter(({ path }) => isInside(root, path)), ...options.masked]),
     emptyFile: options.emptyFile,

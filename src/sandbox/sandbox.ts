@@ -23,6 +23,8 @@ export interface SandboxPolicy {
   readonly pinned: readonly string[];
   /** Files and folders that are there and cannot be changed. */
   readonly readOnly: readonly string[];
+  /** Files of the workspace that it sees in another version, whatever lies there. */
+  readonly replaced: readonly Mount[];
   /** Names that nothing may take: a placeholder stands there meanwhile, and somebody has to remove it again. */
   readonly held: readonly HeldName[];
   /** Seen as empty: secrets, files of this program, programs that a rule denies. */

@@ -1,22 +1,24 @@
 /** Regular expressions in linear time (RE2 syntax): a pattern from a file can be slow for nobody. Bounded on both sides. */
 import { RE2JS, RE2JSException } from "re2js";
+import { programCaches } from "#base";
 
 const MAX_PATTERN_CHARS = 1_000;
 const MAX_INPUT_CHARS = 500_000;
 const MAX_MATCHES = 10_000;
 const MAX_OUTPUT_CHARS = 4_000_000;
-const MAX_COMPILED = 200;
+/** 800 of a plain pattern, 3,200 of one with many repetitions. */
+const COMPILED_BYTES_PER_CHAR = 3_000;
 
 /** The whole match, then each group; null for a group that took no part. */
 export type Match = readonly (string | null)[];
 
-/** Patterns that were compiled before; the oldest goes first. */
+/** Patterns that were compiled before. */
 export interface Patterns {
   compile(pattern: string): RE2JS;
 }
 
 export function createPatterns(): Patterns {
-  const known = new Map<string, RE2JS>();
+  const known = programCaches.open<RE2JS>("compiled patterns");
   return {
     compile(pattern) {
       const found = known.get(pattern);
@@ -25,11 +27,7 @@ export function createPatterns(): Patterns {
         throw new Error(`a pattern may have at most ${MAX_PATTERN_CHARS} characters`);
       }
       const compiled = compilePattern(pattern);
-      known.set(pattern, compiled);
-      for (const oldest of known.keys()) {
-        if (known.size <= MAX_COMPILED) break;
-        known.delete(oldest);
-      }
+      known.set(pattern, compiled, pattern.length * COMPILED_BYTES_PER_CHAR);
       return compiled;
     },
   };

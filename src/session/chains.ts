@@ -1,6 +1,14 @@
 /** What every request and every call of a tool passes on its way, both lists outermost first. */
 import type { Project } from "#artifacts";
-import { createHistory, createIdentity, createUntrusted, type PromptBlock, promptBlocks, withJoined } from "#context";
+import {
+  createHistory,
+  createIdentity,
+  createUntrusted,
+  type PromptBlock,
+  promptBlocks,
+  type SessionCompactor,
+  withJoined,
+} from "#context";
 import { createToolRetries } from "#delegation";
 import {
   type EventBus,
@@ -13,6 +21,7 @@ import {
 } from "#engine";
 import {
   type Budgets,
+  createChangedCalls,
   createCompletionHooks,
   createGate,
   createLabelling,
@@ -29,6 +38,7 @@ import {
   type SkillLimits,
 } from "#governance";
 import { type BackgroundJobs, createMemoization } from "#tools";
+import { contextConfig } from "./compaction.ts";
 import type { SessionEngineParts } from "./engine.ts";
 import { labelRules, policyVersion } from "./policy.ts";
 import { delegatePrompt, sharedUndo } from "./tree.ts";
@@ -42,12 +52,19 @@ export interface ChainParts {
   readonly jobs: Pick<BackgroundJobs, "mayWrite"> | undefined;
   /** What stands in the prompt besides the blocks of the project. */
   readonly joined: () => readonly PromptBlock[];
+  readonly compactor: SessionCompactor;
 }
 
 /** Behind the last one the request is redacted and reaches the provider. */
 export function requestChain(
   parts: SessionEngineParts,
-  { budgets, hooks, limits, joined }: Pick<ChainParts, "budgets" | "hooks" | "limits" | "joined">,
+  {
+    budgets,
+    hooks,
+    limits,
+    joined,
+    compactor,
+  }: Pick<ChainParts, "budgets" | "hooks" | "limits" | "joined" | "compactor">,
 ): RequestMiddleware[] {
   const { dependencies, birth, world, place, depth, standing } = parts;
   const { workspace, runtime } = place;
@@ -61,10 +78,17 @@ export function requestChain(
       return withJoined(runtime?.live.prompt() ?? plain, joined());
     }),
     limits.request,
-    createHistory({ maxTurns: () => (birth?.spec.context ?? project()?.config.context)?.maxHistory }),
+    createHistory({ maxTurns: () => shownTurns(parts) }),
     createUntrusted(),
     ...(hooks === undefined ? [] : [createCompletionHooks({ hooks, depth })]),
+    compactor.measure,
   ];
+}
+
+/** Where nothing compacts the conversation, it is cut. */
+function shownTurns(parts: SessionEngineParts): number | undefined {
+  const config = contextConfig(parts);
+  return config?.compaction === "off" ? config.maxHistory : undefined;
 }
 
 /** Behind the last one the tool runs. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
@@ -88,11 +112,13 @@ export function toolChain(
     place.rates,
     ...(birth === undefined ? [] : [createToolRetries()]),
     ...dependencies.extensions.toolChain,
-    validation,
-    // What a hook has changed is validated again.
-    ...(hooks === undefined ? [] : [createPreHooks(hooks, () => labels.held()), validation]),
-    limits.tool,
-    permission.middleware,
+    createChangedCalls([
+      validation,
+      // What a hook has changed is validated again.
+      ...(hooks === undefined ? [] : [createPreHooks(hooks, () => labels.held()), validation]),
+      limits.tool,
+      permission.middleware,
+    ]),
     ...(place.runtime === undefined ? [] : [touching(place.runtime.live.touch)]),
     // What a hook has added is redacted again.
     ...(hooks === undefined ? [] : [redaction, createPostHooks(hooks), createOutputLimit()]),

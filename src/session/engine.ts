@@ -34,6 +34,7 @@ import type { SessionId, TurnId } from "#protocol";
 import { type BackgroundJobs, createBackgroundJobs, createJobTools } from "#tools";
 import { type Agreements, createAgreements } from "./agreements.ts";
 import { requestChain, toolChain } from "./chains.ts";
+import { rereadSource, sessionCompactor } from "./compaction.ts";
 import { createDelegating, type Delegating, type DelegatingParts } from "./delegates.ts";
 import type { SessionDependencies } from "./dependencies.ts";
 import { permissionOf, rulesOf } from "./policy.ts";
@@ -87,30 +88,29 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
   const permission = permissionOf(parts);
   const joining = joiningOf(parts);
   const limits = skillLimitsOf(parts);
-  world.sandbox.recordTo(bus);
-  world.servers.recordTo(bus);
+  for (const recorded of [world.sandbox, world.servers]) recorded.recordTo(bus);
   const delegating = delegatingOf(parts, hidden, limits);
   const ask = askPerson({ bus, approver, asking: askingOf(birth), givenAnswers: earlier?.answers });
   const work = sessionWork(parts, () => engine.lasting);
   const { askModel, ...model } = modelOf(parts, budgets);
-  const chained = { permission, budgets, hooks, limits, askModel, jobs: work.jobs, joined: joining.blocks };
-  const engine = createSession(core, {
-    ids,
-    store,
-    ...model,
+  const compactor = sessionCompactor(parts, hooks);
+  const chained = { permission, budgets, hooks, limits, askModel, jobs: work.jobs, joined: joining.blocks, compactor };
+  const engine: EngineSession = createSession(core, {
+    ...{ ids, store, ...model },
     requestChain: requestChain(parts, chained),
     previewChain: () => requestChain(parts, { ...chained, hooks: undefined }),
+    compaction: { compactor, chain: [budgets.request] },
     toolChain: toolChain(parts, chained),
     ask,
     background: work.jobs?.start,
-    toolSources: toolSources(parts, delegating, work.tools),
+    toolSources: [...toolSources(parts, delegating, work.tools), rereadSource(parts, () => engine.isCompacted)],
     isFile: (path) => isFile(world.ports.files, path),
     beforeTurn: readiness(bus, dependencies, parts),
     settle: async () => delegating?.delegations.settle(),
     toolSettings: settings.tools,
     maxSteps: birth?.spec.maxSteps ?? settings.maxSteps,
     depth,
-    subscribers: [budgets.onEvent, labels.onEvent, limits.onEvent, ...extensions.subscribers],
+    subscribers: [budgets.onEvent, labels.onEvent, limits.onEvent, compactor.onEvent, ...extensions.subscribers],
     ...defined({
       hooks,
       hidden,

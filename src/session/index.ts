@@ -15,6 +15,13 @@ export { profileCommands } from "./profile-commands.ts";
 export { createProgramServers } from "./program-servers.ts";
 export { hasOwnToken } from "./remote-servers.ts";
 export { prepareSandbox, type SessionSandbox } from "./sandbox.ts";
-export { type ProgramPlace, refuseContainers, type ServerProgram, serverProgram } from "./server-program.ts";
+export {
+  checkProgram,
+  isInterpreter,
+  type ProgramPlace,
+  refuseContainers,
+  type ServerProgram,
+  serverProgram,
+} from "./server-program.ts";
 export { createSessionServers, type SessionServers } from "./servers.ts";
 export { noTape, type ProgramTape } from "./tape.ts";

@@ -59,8 +59,17 @@ export function sharedKey(
   { root, settings, deniedPrograms }: SandboxPlace,
   env: Readonly<Record<string, string | undefined>>,
 ): string | undefined {
-  const { connection, startupTimeoutMs, toolTimeoutMs, discovery, enabledTools, disabledTools, readOnlyTools, ...own } =
-    server;
+  const {
+    connection,
+    startupTimeoutMs,
+    toolTimeoutMs,
+    discovery,
+    enabledTools,
+    disabledTools,
+    readOnlyTools,
+    declaredIn,
+    ...own
+  } = server;
   if (connection.kind !== "stdio" || connection.network.length > 0) return undefined;
   const { sandbox, network, sandboxPaths } = settings;
   const confinement = { sandbox, network, sandboxPaths, denied: deniedPrograms().toSorted() };

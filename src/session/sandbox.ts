@@ -7,6 +7,7 @@ import type { EventBus } from "#engine";
 import { isSecretFile, type SandboxHold } from "#governance";
 import { ReasonError } from "#protocol";
 import type { CommandSandbox, SandboxSession } from "#sandbox";
+import { heldNames } from "#stores";
 import { realPath } from "#world";
 
 export interface SessionSandbox {
@@ -47,7 +48,14 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
   const { env, clock } = options;
   const loaded = once(async () => {
     const { createSandboxes } = await import("#sandbox");
-    return createSandboxes({ env, clock, ownPaths: options.ownPaths.flatMap(asItIs), isSecret: isSecretFile });
+    const ownPaths = options.ownPaths.flatMap(asItIs);
+    return createSandboxes({
+      env,
+      clock,
+      ownPaths,
+      isSecret: isSecretFile,
+      ...defined({ heldFolder: heldNames(env) }),
+    });
   });
   return ({ root, outside, domains: domainsNow, deniedPrograms, settings, server }) => {
     const { sandbox: mode, network, sandboxPaths, readerTimeoutMs } = settings;

@@ -36,7 +36,10 @@ const expiries: { readonly [Kind in EventKind]?: Expiry } = {
   },
   OrphanedCall: { keep: ["turn", "call_id", "name", "started_at"], replace: { args } },
   OrphanResolved: { keep: ["turn", "call_id", "resolution", "by"], replace: { note: EXPIRED_CONTENT } },
-  CompactionTriggered: { keep: ["turn", "boundary"], replace: { summary: EXPIRED_CONTENT } },
+  CompactionTriggered: {
+    keep: ["turn", "step", "boundary", "strategy", "trigger", "pruned", "tokens_before", "tokens_after", "model"],
+    replace: { summary: EXPIRED_CONTENT },
+  },
   WorkspaceRestored: {
     keep: ["action", "by", "turns", "calls", "counts"],
     replace: { restored: [{ path: EXPIRED_CONTENT, what: EXPIRED_CONTENT }], conflicts: [], failed: [] },

@@ -20,7 +20,15 @@ export {
 export { deriveKey, type MachineKey, machineKey, machineKeyFiles, machineKeySource } from "./machine-key.ts";
 export { machineKeychain } from "./machine-keychain.ts";
 export { createMemoryStore } from "./memory-store.ts";
-export { foldersApart, harnessCache, harnessPaths, ownFolders, scratchBase, serverFolders } from "./paths.ts";
+export {
+  foldersApart,
+  harnessCache,
+  harnessPaths,
+  heldNames,
+  ownFolders,
+  scratchBase,
+  serverFolders,
+} from "./paths.ts";
 export { loadPortability } from "./portability.ts";
 export { rotateKeyFile } from "./rekey.ts";
 export type { Replay, ReplayFrame } from "./replay.ts";

@@ -41,6 +41,15 @@ export function serverFolders(env: Readonly<Record<string, string | undefined>>)
   };
 }
 
+/** What stands in workspaces while commands run there. Undefined without HOME. */
+export function heldNames(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  try {
+    return join(harnessPaths(env).stateDir, "held");
+  } catch {
+    return undefined;
+  }
+}
+
 /** The folders of the program, wherever the environment says that they are. */
 export function ownFolders(env: Readonly<Record<string, string | undefined>>): string[] {
   try {

@@ -115,6 +115,8 @@ function createFold({ timing, clean = (whole) => whole }: TranscriptOptions) {
       case "Cancelled":
         return `_Cancelled (${event.payload.reason})._`;
       case "CompactionTriggered":
+        if (event.payload.strategy === "prune")
+          return "_From here on, the model sees references in place of old results._";
         return `_From here on, the model sees a summary of the conversation so far:_\n\n${quote(event.payload.summary)}`;
       case "Error":
         return errorNote(event.payload);

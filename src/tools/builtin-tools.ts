@@ -15,6 +15,7 @@ import { moveTool } from "./move.ts";
 import { planFacts } from "./plan.ts";
 import { readTool } from "./read.ts";
 import { removeTool } from "./remove.ts";
+import { rereadFacts } from "./reread.ts";
 import { searchTool } from "./search.ts";
 import { skillFacts } from "./skill.ts";
 import { todosFacts } from "./todos.ts";
@@ -64,6 +65,7 @@ export const toolFacts: readonly ToolFacts[] = [
   ...sessionTools,
   skillFacts,
   ...Object.values(memoryFacts),
+  rereadFacts,
   ...Object.values(delegationFacts),
 ];
 

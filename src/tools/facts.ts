@@ -6,7 +6,8 @@ import type { Tool } from "#engine";
 
 /**
  * What a call does. `read` and `search` show what is in files, `list` only what they are called, `change` changes them. A `command`
- * has the arguments `command` and `cwd`, a `fetch` has `url`. A `skill` shows text that the user allowed. `recall` reads memories, `memory`
+ * has the arguments `command` and `cwd`, a `fetch` has `url`. A `skill` shows text that the user allowed, a `reread`
+ * what the session has seen. `recall` reads memories, `memory`
  * changes one. `delegation` hands work to another agent, `task` follows it. A `todo` keeps the agent's own list, a `job` follows or ends a
  * command that was allowed before.
  */
@@ -20,6 +21,7 @@ export type ToolKind =
   | "question"
   | "skill"
   | "recall"
+  | "reread"
   | "memory"
   | "delegation"
   | "task"

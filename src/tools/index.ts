@@ -15,6 +15,7 @@ export { createJobTools, jobLines } from "./job-tools.ts";
 export { createMemoization } from "./memoization.ts";
 export { forgetMemory, searchMemories, writeMemory } from "./memory.ts";
 export { createPlanTool } from "./plan.ts";
+export { createRereadTool } from "./reread.ts";
 export { createSkillTool } from "./skill.ts";
 export { createTodosTool } from "./todos.ts";
 export { listWorkspacePaths } from "./workspace-paths.ts";

@@ -34,7 +34,7 @@ export interface LockEntry {
 export interface LockFile {
   /** Sorted by path, each path once. */
   readonly files: readonly LockEntry[];
-  /** What its owner said about the MCP servers that the project declares. Never handed on. */
+  /** What its owner said about the MCP servers that the project declares. In one that is handed on, paths are relative to the project. */
   readonly servers?: readonly ServerAnswer[];
   /** The project that it is for; absent in one that is handed on. */
   readonly root?: string;

@@ -1,5 +1,5 @@
 /** What the owner of a machine said about one MCP server that a project declares: approved as it was then, or denied. */
-import type { PinnedFile } from "#artifacts";
+import { isWorkspaceFolder, type PinnedFile } from "#artifacts";
 import { defined, isRecord } from "#base";
 import { LockFileError } from "./lock-file-error.ts";
 
@@ -10,6 +10,8 @@ export interface ServerAnswer {
   readonly answer: "approved" | "denied";
   /** What the program reaches. */
   readonly network: readonly string[] | "public";
+  /** Folders of the workspace that its calls may change. Absent: none. */
+  readonly writable?: readonly string[];
   /** The files that decide what runs. Empty for a server on the network. */
   readonly files: readonly PinnedFile[];
   /** A package that was installed for it, and how it is started. */
@@ -34,14 +36,17 @@ export interface InstalledPackage {
 export function parseServerAnswer(value: unknown, index: number): ServerAnswer {
   const wrong = (what: string): LockFileError => new LockFileError(`server ${index + 1}: ${what}`);
   if (!isRecord(value)) throw wrong("it is not an object");
-  const { name, entry, answer, network, files, installed, at, by } = value;
+  const { name, entry, answer, network, writable, files, installed, at, by } = value;
   if (![name, entry, at, by].every(isText)) throw wrong('"name", "entry", "at" and "by" are not text');
   if (answer !== "approved" && answer !== "denied") throw wrong('"answer" is unknown');
   if (network !== "public" && !isTexts(network)) throw wrong('"network" is unknown');
+  if (writable !== undefined && (!isTexts(writable) || !writable.every(isWorkspaceFolder))) {
+    throw wrong('"writable" is not a list of folders of the workspace');
+  }
   if (!Array.isArray(files) || !files.every(isPinnedFile)) throw wrong('"files" is not a list of files');
   if (installed !== undefined && !isInstalled(installed)) throw wrong('"installed" is not a package');
   // Checked above, field by field.
-  return { name, entry, answer, network, files, at, by, ...defined({ installed }) } as ServerAnswer;
+  return { name, entry, answer, network, files, at, by, ...defined({ writable, installed }) } as ServerAnswer;
 }
 
 function isPinnedFile(value: unknown): value is PinnedFile {

@@ -10,6 +10,8 @@ export type Effect =
       readonly id: CallId;
       readonly decision: Decision;
       readonly reason?: string;
+      /** What is to run instead. */
+      readonly args?: Readonly<Record<string, unknown>>;
     }
   | { readonly type: "reply"; readonly session: SessionId; readonly id: CallId; readonly text: string }
   /** Any other command of the protocol. `done`: shown when it was accepted; a refusal is always shown. */
@@ -31,6 +33,8 @@ export type Effect =
   | { readonly type: "insert" | "paste"; readonly text: string }
   /** The whole text of the editor; `isOffering`: with what could follow. */
   | { readonly type: "write"; readonly text: string; readonly isOffering?: boolean }
+  /** A file for other programs; the person reads where it is. */
+  | { readonly type: "save"; readonly name: string; readonly text: string }
   /** The conversation continues in another session. */
   | { readonly type: "switch"; readonly session: SessionId }
   | { readonly type: "clear" | "cancel" | "leave" | "suspend" | "edit-outside" };

@@ -55,6 +55,7 @@ async function start(
       return undefined;
     },
     afterwards: (text) => said.push(text),
+    save: async (name) => name,
     describe: async (error) => `✗ ${String(error)}`,
     signal: leave.signal,
     ...parts,

@@ -46,6 +46,8 @@ export interface InterfaceParts {
   editOutside(text: string): Promise<string | undefined>;
   /** A line for the person once the terminal is given back. */
   afterwards(text: string): void;
+  /** Keeps a text for other programs; gives the path. */
+  save(name: string, text: string): Promise<string>;
   /** In words for a person, redacted. */
   describe(error: unknown): Promise<string>;
   /** Aborts to make it return at once. */
@@ -151,8 +153,9 @@ function firstFrame({ facts, model, screen, theme }: InterfaceParts, typed: stri
 
 function onTick(running: RunningInterface | undefined, draft: DraftKeeper): void {
   if (running === undefined) return;
-  const { transcript, banner, layers } = running.state();
-  if (transcript.isTurnRunning || banner !== undefined || layers.length > 0) running.dispatch({ type: "time" });
+  const { transcript, banner, layers, questions } = running.state();
+  const isOpen = layers.length > 0 || questions.waiting.length > 0;
+  if (transcript.isTurnRunning || banner !== undefined || isOpen) running.dispatch({ type: "time" });
   draft.tick(running.typed());
 }
 

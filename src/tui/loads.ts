@@ -3,8 +3,11 @@
  * comes back as one as well, in words for a person.
  */
 import type { SessionInfo } from "#client";
-import type { SlashCommand } from "#protocol";
+import type { Event, SlashCommand } from "#protocol";
 import type { InterfaceParts } from "./interface.ts";
+
+/** What is read at a time of a conversation that began before this interface; the client reads in pages of as many. */
+export const EARLIER_EVENTS = 500;
 
 /** What a row may use. */
 export type LoadWorld = Pick<InterfaceParts, "client" | "session" | "history" | "commands">;
@@ -14,6 +17,16 @@ export const loads = {
   commands: ({ commands }: LoadWorld): Promise<readonly SlashCommand[]> => commands(),
   /** Inputs of this project, newest first. */
   history: async ({ history }: LoadWorld): Promise<readonly string[]> => history(),
+  /** The events of the conversation before this id, oldest first: at most a page of them. */
+  earlier: async ({ session }: LoadWorld, before: string): Promise<readonly Event[]> => {
+    const end = Number(before);
+    const events: Event[] = [];
+    for await (const event of session.log({ after: Math.max(0, end - 1 - EARLIER_EVENTS) })) {
+      if (event.id >= end) break;
+      events.push(event);
+    }
+    return events;
+  },
   info: ({ client }: LoadWorld, session: string): Promise<SessionInfo> => client.session(session).info(),
 } as const;
 

@@ -1,4 +1,5 @@
 /** What the interface does when its state asks for it: commands to the session, keys to the editor, the end. */
+import { defined } from "#base";
 import { ownCommandOf } from "#protocol";
 import type { Effect } from "./effects.ts";
 import type { InputEditor } from "./input-editor.ts";
@@ -68,6 +69,11 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
     if (done !== undefined && !signal.aborted) dispatch({ type: "print", tone: "plain", text: done });
   }
 
+  async function answer({ id, session: asking, decision, reason, args }: Extract<Effect, { type: "answer" }>) {
+    const changed = defined({ reason, args: args && { ...args } });
+    await client.session(asking).submit({ kind: "AnswerPermission", call_id: id, decision, ...changed });
+  }
+
   /** The terminal is the other program's until that has ended. */
   async function editOutside(): Promise<void> {
     const { text } = editor.typed();
@@ -99,7 +105,7 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
         editor.remember(effect.text);
         return attempt(() => runCommand(effect.text));
       case "answer":
-        return attempt(() => client.session(effect.session).answer(effect.id, effect.decision, effect.reason));
+        return attempt(() => answer(effect));
       case "reply":
         return attempt(() => client.session(effect.session).answerQuestion(effect.id, effect.text));
       case "cancel":
@@ -118,6 +124,11 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
         return void load(effect);
       case "submit":
         return attempt(() => submit(effect));
+      case "save":
+        return attempt(async () => {
+          const path = await parts.save(effect.name, effect.text);
+          if (!signal.aborted) dispatch({ type: "print", tone: "plain", text: `Saved: ${path}` });
+        });
       case "switch":
         return end({ kind: "other", session: effect.session });
       case "edit-outside":

@@ -11,6 +11,7 @@ import { createPerformer } from "./perform.ts";
 import { settle } from "./settle.ts";
 import { type Message, type State, type UpdateContext, update } from "./state.ts";
 import { themeFor, themes } from "./theme.ts";
+import { withFinished } from "./transcript.ts";
 import { fullScreen, liveRegion } from "./view.ts";
 import { widgets } from "./widgets.ts";
 
@@ -75,7 +76,10 @@ export function createRunning({ parts, painter, signal, end, ...from }: RunningO
       const style = { columns: state.size.columns, theme: themes[state.theme], widgets, nowMs: state.nowMs };
       const full = fullScreen(state, style, context());
       // What becomes final meanwhile is printed when the main screen is back.
-      if (full !== undefined) return { full };
+      if (full !== undefined) {
+        state = { ...state, transcript: withFinished(state.transcript) };
+        return { full };
+      }
       const { rows: settled, transcript } = settle(state.transcript, style);
       state = { ...state, transcript };
       return { settled, region: liveRegion(state, editor.rows(state.size.columns), parts.facts, style, context()) };

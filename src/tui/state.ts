@@ -3,8 +3,16 @@
  * being typed is the editor's own; keys that are not meant for the interface go there. Each part of the state has its own file.
  */
 import type { Event, SessionId } from "#protocol";
-import { noQuestions, type Questions, withQuestionEvent, withQuestionKey, withTypedAnswer } from "./approval.ts";
+import {
+  noQuestions,
+  type Questions,
+  withoutExpired,
+  withQuestionEvent,
+  withQuestionKey,
+  withTypedAnswer,
+} from "./approval.ts";
 import type { Effect } from "./effects.ts";
+import { withEvent } from "./fold.ts";
 import { type InputState, inputEffects, noInput, swapStash } from "./input.ts";
 import type { Keymap } from "./key-table.ts";
 import type { Layer, OpenLayer } from "./layer.ts";
@@ -13,7 +21,7 @@ import type { Loaded } from "./loads.ts";
 import { takeBack, type WaitingInput, withQueueEvent } from "./queue.ts";
 import type { Size } from "./screen-writer.ts";
 import type { ThemeName } from "./theme.ts";
-import { emptyTranscript, notice, type Tone, type Transcript, withEvent } from "./transcript.ts";
+import { emptyTranscript, notice, type Tone, type Transcript } from "./transcript.ts";
 import type { Widgets } from "./widgets.ts";
 
 export interface State {
@@ -116,7 +124,11 @@ function changed(state: State, message: Message, context: UpdateContext): Update
     case "not-loaded":
       return toLayers(withLoaded(state, message), message, context);
     case "time":
-      return toLayers(state, { type: "changed" }, context);
+      return toLayers(
+        { ...state, questions: withoutExpired(state.questions, state.nowMs) },
+        { type: "changed" },
+        context,
+      );
   }
 }
 

@@ -7,7 +7,7 @@ const KILLS = 5;
 
 test("an engine that is killed leaves no background command", async () => {
   for (let kill = 0; kill < KILLS; kill++) {
-    const engine = startEngine(createTemporaryWorkspace().root, "background-engine.ts");
+    const engine = startEngine(createTemporaryWorkspace().root, { script: "background-engine.ts" });
     await engine.said("runs");
     await expect.poll(() => engine.running().length).toBeGreaterThan(1);
     expect(await engine.kill()).toEqual([]);

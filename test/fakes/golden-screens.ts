@@ -6,13 +6,14 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import headless, { type IBufferCell, type Terminal } from "@xterm/headless";
 import { expect } from "vitest";
-import type { ClientSession, Event } from "#client";
+import type { Event } from "#client";
 import type { InterfaceParts } from "../../src/tui/interface.ts";
 import { createPainter } from "../../src/tui/painter.ts";
 import { createRunning } from "../../src/tui/running.ts";
 import { initialState, type Message } from "../../src/tui/state.ts";
 import type { ThemeName } from "../../src/tui/theme.ts";
 import { useGraphemes } from "./graphemes.ts";
+import { interfaceParts, SESSION_ID } from "./interface-parts.ts";
 
 const SIZES = [
   [80, 24],
@@ -21,7 +22,6 @@ const SIZES = [
 ] as const;
 const THEMES = ["dark", "light"] as const satisfies readonly ThemeName[];
 const FOLDER = join(import.meta.dirname, "../golden/tui");
-const SESSION = "sess_01GOLDEN";
 const SENT_AT = "2026-01-01T00:00:00.000Z";
 
 export interface Scene {
@@ -50,7 +50,7 @@ export async function expectGolden(name: string, scene: Scene): Promise<void> {
 
 /** An event of the session of the scenes. */
 export function sceneEvent(id: number, kind: string, payload: unknown): Event {
-  return { id, kind, payload, session: SESSION, ts: SENT_AT } as unknown as Event; // only what the interface reads
+  return { id, kind, payload, session: SESSION_ID, ts: SENT_AT } as unknown as Event; // only what the interface reads
 }
 
 async function screenOf(scene: Scene, size: { columns: number; rows: number }, theme: ThemeName): Promise<string> {
@@ -76,7 +76,7 @@ async function screenOf(scene: Scene, size: { columns: number; rows: number }, t
     uptimeMs: () => nowMs,
     sleep: async () => undefined,
   };
-  const parts = { ...defaultParts(theme), screen, clock, ...scene.parts };
+  const parts = { ...interfaceParts(theme), screen, clock, ...scene.parts };
   const painter = createPainter({
     screen,
     clock,
@@ -103,31 +103,6 @@ async function screenOf(scene: Scene, size: { columns: number; rows: number }, t
   stop.abort();
   running.close();
   return shown;
-}
-
-function defaultParts(theme: ThemeName): Omit<InterfaceParts, "screen" | "clock"> {
-  const session = { id: SESSION } as unknown as ClientSession; // a scene that needs more brings its own
-  return {
-    theme,
-    followsBackground: false,
-    keys: {},
-    client: { session: () => session },
-    session,
-    facts: { session: SESSION, profile: "default", branch: "main", isCostShown: true },
-    model: "test:model",
-    since: 0,
-    last: 0,
-    history: () => [],
-    remember: async () => undefined,
-    draft: { text: "", keep: async () => undefined },
-    commands: async () => [],
-    send: async () => undefined,
-    slash: async () => undefined,
-    editOutside: async () => undefined,
-    afterwards: () => undefined,
-    describe: async (error) => String(error),
-    signal: new AbortController().signal,
-  };
 }
 
 /** What was asked for has come; all of it is at hand. */

@@ -25,6 +25,8 @@ export interface RigOptions extends Partial<Omit<HarnessOptions, "settings">> {
   readonly settings?: Partial<Settings>;
   readonly vendor?: "anthropic" | "openai";
   readonly interactive?: boolean;
+  /** Decides about each request, before the prepared replies do. */
+  readonly answer?: (body: unknown) => MockReply | undefined;
   readonly identityClass?: "human" | "agent";
   readonly extraEnv?: Readonly<Record<string, string>>;
   /** Folders before the usual search path, below the folder that holds the workspace. */
@@ -50,13 +52,14 @@ export interface HarnessRig {
 }
 
 export async function createHarnessRig(replies: readonly MockReply[], options: RigOptions = {}): Promise<HarnessRig> {
-  const vendor = await startMockProvider();
+  const vendor = await startMockProvider(defined({ answer: options.answer }));
   vendor.reply(...replies);
   const workspace = createTemporaryWorkspace();
   const name = options.vendor ?? "openai";
   const {
     settings,
     vendor: _,
+    answer: __,
     interactive = false,
     identityClass = "human",
     programFolders = [],

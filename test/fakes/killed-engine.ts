@@ -17,10 +17,10 @@ export interface KilledEngine {
   kill(): Promise<number[]>;
 }
 
-/** `script`: what the engine does, beside this file. */
-export function startEngine(root: string, script = "sandbox-engine.ts"): KilledEngine {
+/** `script`: what the engine does, beside this file. `heldFolder`: where it notes the names that it holds. */
+export function startEngine(root: string, { script = "sandbox-engine.ts", heldFolder = "" } = {}): KilledEngine {
   const mark = `mark-${randomUUID()}`;
-  const engine = spawn(process.execPath, [resolve(import.meta.dirname, script), root, mark], {
+  const engine = spawn(process.execPath, [resolve(import.meta.dirname, script), root, mark, heldFolder], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let text = "";

@@ -28,6 +28,8 @@ export interface MockProviderServer {
   /** `http://127.0.0.1:<port>`; the anthropic base URL as it is, the OpenAI one with `/v1`. */
   readonly url: string;
   readonly requests: readonly MockRequest[];
+  /** Requests that a vendor would refuse for their form. */
+  readonly refused: number;
   /** Adds to the end of the queue. */
   reply(...replies: readonly MockReply[]): void;
   /** How many connections are open. */
@@ -39,6 +41,10 @@ export interface MockProviderServer {
 export interface MockOptions {
   /** Given when the queue is empty; without it that is an error 500. */
   readonly always?: MockReply;
+  /** Decides about each request that is not refused, before the queue does. */
+  readonly answer?: (body: unknown) => MockReply | undefined;
+  /** For long runs: requests are not kept. */
+  readonly forgets?: true;
   /** The answer to `GET …/models`. */
   readonly models?: unknown;
 }
@@ -48,6 +54,7 @@ export async function startMockProvider(options: MockOptions = {}): Promise<Mock
   const queue: MockReply[] = [];
   const sockets = new Map<Socket, number>();
   let connectionCount = 0;
+  let refused = 0;
 
   // A reply that is given often, as benchmarks do, is encoded once.
   const encoded = new WeakMap<MockMessage, Map<string, string[]>>();
@@ -66,19 +73,21 @@ export async function startMockProvider(options: MockOptions = {}): Promise<Mock
     const path = (incoming.url ?? "/").split("?")[0] ?? "/";
     const body = await readJson(incoming);
     const connection = sockets.get(incoming.socket) ?? 0;
-    requests.push({
+    const request: MockRequest = {
       method: incoming.method ?? "",
       path,
       headers: incoming.headers,
       body,
       connection,
       arrivedMs: performance.now(),
-    });
+    };
+    if (!options.forgets) requests.push(request);
     if (incoming.method === "GET") return json(outgoing, 200, options.models ?? { data: [] });
     const family = path.endsWith("/messages") ? "anthropic" : "openai";
     const refusal = family === "anthropic" ? refuseAnthropic(incoming.headers, body) : refuseOpenai(body);
+    if (refusal !== undefined) refused += 1;
     if (refusal !== undefined) return json(outgoing, refusal.status, refusal.body);
-    const reply = queue.shift() ?? options.always;
+    const reply = options.answer?.(body) ?? queue.shift() ?? options.always;
     if (reply === undefined) return json(outgoing, 500, { error: { message: "the mock has no reply left" } });
     if (reply.type === "http") {
       outgoing.writeHead(reply.status, reply.headers);
@@ -103,6 +112,9 @@ export async function startMockProvider(options: MockOptions = {}): Promise<Mock
     requests,
     reply: (...replies) => {
       queue.push(...replies);
+    },
+    get refused() {
+      return refused;
     },
     get connections() {
       return sockets.size;

@@ -1,14 +1,15 @@
-/** `node sandbox-engine.ts <workspace> <mark>`: an engine that runs a command which would go on for ever. To be killed. */
+/** `node sandbox-engine.ts <workspace> <mark> [<folder for the names it holds>]`: an engine that runs a command which would go on for ever. To be killed. */
 
 import { createSandboxes } from "#sandbox";
 import { createProcesses, createSystemClock } from "#world";
 
-const [root = ".", mark = "mark"] = process.argv.slice(2);
+const [root = ".", mark = "mark", heldFolder] = process.argv.slice(2);
 const { processes } = createSandboxes({
   env: process.env,
   ownPaths: [],
   clock: createSystemClock(),
   isSecret: () => false,
+  ...(heldFolder && { heldFolder }),
 }).open({ mode: "required", root, processes: createProcesses({ root, env: process.env }) });
 const never = new AbortController().signal;
 await processes.run({ file: "true", args: [], timeoutMs: 10_000 }, never);

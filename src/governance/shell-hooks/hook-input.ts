@@ -57,7 +57,7 @@ function aboutEvent(
     case "UserPromptSubmit":
       return { prompt: typeof payload === "string" ? payload : "" };
     case "Compact":
-      return { trigger: "auto", custom_instructions: "" };
+      return { trigger: fields.trigger, custom_instructions: fields.focus };
     case "Stop":
       return { stop_hook_active: Number(fields.attempt ?? 0) > 0, last_assistant_message: fields.text ?? "" };
     case "PreToolUse":

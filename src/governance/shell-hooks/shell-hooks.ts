@@ -74,7 +74,7 @@ function isAbout(event: ShellHook["event"], { depth }: HookCall): boolean {
 /** What the matcher is compared with; undefined for events that have none. */
 function namesOf(event: ShellHook["event"], call: HookCall, facts: SessionFacts): readonly string[] | undefined {
   if (event === "SessionStart") return [facts.startedBy];
-  if (event === "Compact") return ["auto"];
+  if (event === "Compact") return [isRecord(call.payload) ? String(call.payload.trigger) : ""];
   if (event !== "PreToolUse" && event !== "PostToolUse") return undefined;
   const { payload } = call;
   return [calledTool(call, facts).name, ...(isRecord(payload) ? [String(payload.name)] : [])];

@@ -3,6 +3,7 @@
  * plain statement whether that is all that can run. Judges nothing and runs nothing; whatever bash and a POSIX sh would
  * read differently counts as not understood.
  */
+
 import {
   type AndOr,
   type Command,
@@ -14,6 +15,7 @@ import {
   parse,
   type Statement,
 } from "unbash";
+import { programCaches } from "#base";
 import { readArgument, readInner, readRedirects } from "./arguments.ts";
 import { build, MAX_NESTED_SHELLS, MAX_SEGMENTS, MAX_WORDS, NO_WORDS, type Parsed } from "./build.ts";
 import { everyCommand, isHarmlessAssignment, isOwnVariable, type SimpleCommand } from "./command.ts";
@@ -54,12 +56,10 @@ export type ShellAnalysis =
 
 /** Never throws. Understood means: the tree holds every command that can run. Nobody may change what it gives. */
 export function analyseShell(command: string): ShellAnalysis {
-  const { kept, max } = command.length > SHORT_CHARS ? recentLong : recentShort;
-  const known = kept.get(command);
+  const known = recent.get(command);
   if (known !== undefined) return known;
   const analysis = analyse(command);
-  if (kept.size >= max) kept.delete(kept.keys().next().value ?? "");
-  kept.set(command, analysis);
+  recent.set(command, analysis, command.length * TREE_BYTES_PER_CHAR);
   return analysis;
 }
 
@@ -67,9 +67,9 @@ export function analyseShell(command: string): ShellAnalysis {
  * What one call asks several times over: rules, file rules, the preset and the approval all look at the same text; and short
  * commands come again. Module state, because it decides nothing: the analysis follows from the text alone.
  */
-const recentShort = { kept: new Map<string, ShellAnalysis>(), max: 1024 };
-const recentLong = { kept: new Map<string, ShellAnalysis>(), max: 16 };
-const SHORT_CHARS = 500;
+const recent = programCaches.open<ShellAnalysis>("shell commands");
+/** The tree of a command holds each word several times: 53 bytes for each character of short ones, fewer of long ones. */
+const TREE_BYTES_PER_CHAR = 60;
 
 function analyse(command: string): ShellAnalysis {
   const state: State = {
