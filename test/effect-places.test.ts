@@ -312,6 +312,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "node:http node:https",
     why: "The one place that opens connections to models from the engine, and to the credential helper.",
   },
+  "src/session/git-branch.ts": {
+    uses: "fs.open",
+    why: "reads git's file with the name of the branch, without waiting for a pipe in its place",
+  },
   "src/stores/file-lines.ts": {
     uses: "fs.openSync",
     why: "Opens a log for reading.",

@@ -21,12 +21,20 @@ const interfaceTable = defineTable({
       default: `\`${defaultSettings.interface.vim}\``,
       meaning: "Vim keys in the input: Esc for the normal mode, `i` to type.",
     },
+    plain: {
+      type: flag,
+      default: "`false`",
+      meaning: "Use the line interface, as `--plain` does. It suits screen readers.",
+    },
+    quiet_cost: { type: flag, default: "`false`", meaning: "Show no cost in the status line, as `--quiet-cost` does." },
   },
 });
 
 export const interfaceType: FieldType<Settings["interface"]> = nested(interfaceTable, ({ values }) => ({
   theme: values.theme ?? defaultSettings.interface.theme,
   vim: values.vim ?? defaultSettings.interface.vim,
+  isPlain: values.plain ?? defaultSettings.interface.isPlain,
+  isCostShown: values.quiet_cost === undefined ? defaultSettings.interface.isCostShown : !values.quiet_cost,
 }));
 
 /** Which actions there are is known to the interface alone: it reports a name that it does not know. */

@@ -31,7 +31,7 @@ describe("config.toml", () => {
         retention: {},
         audit: { keychain: false },
         log: { components: {} },
-        interface: { theme: "auto", vim: false },
+        interface: { theme: "auto", vim: false, isPlain: false, isCostShown: true },
         keys: {},
         daemon: { idleMinutes: 30, sessionIdleMinutes: 30 },
         plugins: {},
@@ -147,6 +147,8 @@ enabled = false
 [interface]
 theme = "light"
 vim = true
+plain = true
+quiet_cost = true
 [keys]
 open-history = ["ctrl+f", "f3"]
 suspend = []
@@ -177,7 +179,7 @@ cmd = "echo bye"
           tier: "user",
         },
       ],
-      interface: { theme: "light", vim: true },
+      interface: { theme: "light", vim: true, isPlain: true, isCostShown: false },
       keys: { "open-history": ["ctrl+f", "f3"], suspend: [] },
       allowProjectHooks: true,
       models: [

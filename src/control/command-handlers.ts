@@ -237,6 +237,7 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       else find(id).live.engine.deliverQueued();
       return {};
     },
+    DescribeSession: async (_client, { session }) => ({ result: await find(session).live.describe() }),
     ListRules: async (_client, { session }) => ({ result: find(session).live.rules() }),
     async RevokeRule(client, { session, rule }) {
       await find(session).live.revokeRule(rule, client.id);

@@ -20,6 +20,7 @@ import { createBuiltinTools } from "#tools";
 import { createScratchFolders, createSystemRandom } from "#world";
 import { builtInRuns } from "./built-in-runs.ts";
 import { memoryStores } from "./memory.ts";
+import { modelRows } from "./model-rows.ts";
 import { modelChooser, sharedChoices } from "./models.ts";
 import type { Harness, HarnessOptions, Health } from "./options.ts";
 import { registerPlugins } from "./plugins.ts";
@@ -100,6 +101,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     ids,
     store,
     models,
+    modelRows: () => modelRows(settings, options.credentials),
     modelsFor: tape.isOn ? async () => models : sharedChoices(settings, models, chooseFor),
     extensions,
     toolSources,

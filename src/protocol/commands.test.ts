@@ -73,12 +73,13 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
     wrong: { values: { values: { deep: {} } }, session: { session: 1 } },
   },
   UndoTurn: {
-    body: { session, turn: `turn_${ULID}`, skip_conflicts: true },
-    wrong: { turn: { turn: call_id }, skip_conflicts: { skip_conflicts: "yes" } },
+    body: { session, turn: `turn_${ULID}`, skip_conflicts: true, dry_run: true },
+    wrong: { turn: { turn: call_id }, dry_run: { dry_run: 1 }, skip_conflicts: { skip_conflicts: "yes" } },
   },
   UndoCall: { body: { session, call_id, skip_conflicts: false }, wrong: { call_id: { call_id: undefined } } },
   Redo: { body: { session, turn: `turn_${ULID}`, call_id }, wrong: { call_id: { call_id: ULID }, turn: { turn: 1 } } },
   EndSession: { body: { session }, wrong: { session: { session: [] } } },
+  DescribeSession: { body: { session }, wrong: { session: { session: 1 } } },
   RunSlashCommand: {
     body: { session, namespace: "skills", name: "review", args: { text: "all of it" } },
     wrong: { name: { name: "" }, args: { args: { text: 7 } } },

@@ -59,10 +59,14 @@ export const sessionCommands = {
   }),
   UndoTurn: row({
     text: "Reverts what the calls of a turn changed in the workspace. Only while no turn runs.",
-    params: ({ session, turnId, skipConflicts }) => ({
+    params: ({ z, session, turnId, skipConflicts }) => ({
       session,
       turn: turnId.optional().describe("Default: the newest turn of the session that can be undone."),
       skip_conflicts: skipConflicts,
+      dry_run: z
+        .boolean()
+        .optional()
+        .describe("Only says what would be done, and changes nothing. Feature: describe_session."),
     }),
     reply: ({ undoReport }) => ({ result: undoReport }),
     scope: "session",
@@ -98,6 +102,15 @@ export const sessionCommands = {
     route: "POST /v1/sessions/{id}/undo",
     rpc: "undo.redo",
     mcpTool: "harness.redo",
+  }),
+  DescribeSession: row({
+    text: "Returns what a session runs with: branch, mode, sandbox, models, MCP servers and hooks.",
+    params: ({ session }) => ({ session }),
+    reply: ({ sessionFacts }) => ({ result: sessionFacts }),
+    scope: "none",
+    feature: "describe_session",
+    rpc: "session.describe",
+    mcpTool: "harness.describe_session",
   }),
   RunSlashCommand: row({
     text: "Runs a slash command of the session. The reply says what the client does next.",

@@ -23,7 +23,7 @@ import type {
   ToolSource,
 } from "#engine";
 import type { Rule } from "#governance";
-import type { ClientId, CommandOf, IdMint, ReasonError, SessionId } from "#protocol";
+import type { ClientId, CommandOf, IdMint, ReasonError, ReplyOf, SessionId } from "#protocol";
 import type { ModelChoice } from "#providers";
 import type { SessionChanges, UndoReport } from "#undo";
 import type { ScratchFolders } from "#world";
@@ -39,6 +39,8 @@ export interface SessionDependencies {
   readonly ids: IdMint;
   readonly store: SessionStore;
   readonly models: ModelChoice;
+  /** Those that people can choose from. */
+  readonly modelRows: () => ReplyOf<"DescribeSession">["result"]["models"];
   /** The choice of models that other settings make. Throws as a wrong model does. */
   readonly modelsFor: (settings: Settings) => Promise<ModelChoice>;
   readonly extensions: Extensions;

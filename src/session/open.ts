@@ -22,10 +22,12 @@ import { createSessionLabels, createToolRates, deniedPrograms, newTreeUse, type 
 import { type CommandOf, ReasonError, type SessionId } from "#protocol";
 import { foldersApart } from "#stores";
 import { refusedWorkspace } from "#world";
+import { modeOf } from "./agreements.ts";
 import { liveSession, ruleCommands } from "./commands.ts";
 import { otherProfile } from "./continued-session.ts";
 import { type OpenedProject, type SessionDependencies, withSettings } from "./dependencies.ts";
 import { createSessionEngine } from "./engine.ts";
+import { sessionFacts } from "./facts.ts";
 import { createInputCompletion } from "./input-completion.ts";
 import { lifeOf, type TakenLog } from "./life.ts";
 import { createSessionMemory, type SessionMemory } from "./memory.ts";
@@ -147,6 +149,14 @@ export async function openSession(
       agreements,
       work: () => workOf({ agent: made, mode: place.mode, autoApprove: dependencies.autoApprove }),
       slash,
+      describe: sessionFacts({
+        dependencies,
+        core,
+        mode: () => (dependencies.autoApprove ? "auto" : modeOf(place.mode)),
+        folder,
+        servers,
+        project,
+      }),
       completeInput: (text) => completion(text, new AbortController().signal),
       ...lifeOf({ depth, dependencies, birth, imported, world, place, session: made, ...taken }),
     };

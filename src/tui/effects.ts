@@ -1,6 +1,7 @@
 /** What the interface asks to be done. Data only: `perform.ts` does it. */
 import type { CallId, Decision, SessionCommand, SessionId } from "#client";
 import type { LoadEffect } from "./loads.ts";
+import type { ThemeName } from "./theme.ts";
 
 export type Effect =
   | { readonly type: "send" | "queue" | "steer" | "slash" | "command"; readonly text: string }
@@ -35,6 +36,7 @@ export type Effect =
   | { readonly type: "write"; readonly text: string; readonly isOffering?: boolean }
   /** A file for other programs; the person reads where it is. */
   | { readonly type: "save"; readonly name: string; readonly text: string }
+  | { readonly type: "theme"; readonly name: ThemeName }
   /** The conversation continues in another session. */
   | { readonly type: "switch"; readonly session: SessionId }
   | { readonly type: "clear" | "cancel" | "leave" | "suspend" | "edit-outside" };

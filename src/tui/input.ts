@@ -1,7 +1,6 @@
 /** What becomes of what people type: one row for each way to begin an input. Pure. */
 import { parseSlash, type SlashCommand, typedWord } from "#protocol";
 import type { Effect } from "./effects.ts";
-import { type Layer, layerOfWord } from "./layer.ts";
 
 /** The sub-state of the interface that is about input. */
 export interface InputState {
@@ -12,7 +11,6 @@ export interface InputState {
 }
 
 export interface InputSituation extends Pick<InputState, "commands"> {
-  readonly layers: readonly Layer[];
   readonly isTurnRunning: boolean;
   /** To the running turn instead of after it. */
   readonly isSteering: boolean;
@@ -49,11 +47,9 @@ function wayOf({ isTurnRunning, isSteering }: InputSituation): "send" | "queue" 
   return isSteering ? "steer" : "queue";
 }
 
-function slashEffects(text: string, { commands, layers }: InputSituation): readonly Effect[] {
+function slashEffects(text: string, { commands }: InputSituation): readonly Effect[] {
   if (text === "/quit" || text === "/exit") return [{ type: "leave" }];
   const word = text.slice(1);
-  const layer = layerOfWord(layers, word);
-  if (layer !== undefined) return [{ type: "open", layer: layer.name }];
   // A namespace alone is not a command yet: what it has is offered.
   const isNamespace = word.endsWith(":") && commands.some(({ namespace }) => `${namespace}:` === word);
   return isNamespace ? [{ type: "write", text, isOffering: true }] : [{ type: "slash", text }];

@@ -24,7 +24,7 @@ export interface InterfaceParts {
   readonly keys: KeyOverrides;
   /** Vim keys in the input. Default: none. */
   readonly vim?: boolean;
-  readonly client: Pick<EngineClient, "session">;
+  readonly client: Pick<EngineClient, "session" | "sessions">;
   readonly session: ClientSession;
   readonly facts: StatusFacts;
   readonly model: string;
@@ -48,6 +48,8 @@ export interface InterfaceParts {
   afterwards(text: string): void;
   /** Keeps a text for other programs; gives the path. */
   save(name: string, text: string): Promise<string>;
+  /** What the program says meanwhile is shown in the conversation. */
+  notices(show: (text: string) => void): void;
   /** In words for a person, redacted. */
   describe(error: unknown): Promise<string>;
   /** Aborts to make it return at once. */
@@ -81,6 +83,7 @@ export async function runInterface(parts: InterfaceParts): Promise<InterfaceEnd>
   /** Absent until the widgets are loaded. */
   let running: RunningInterface | undefined;
   let early = "";
+  let isOther = false;
   const painter = createPainter({
     screen,
     clock,
@@ -109,18 +112,24 @@ export async function runInterface(parts: InterfaceParts): Promise<InterfaceEnd>
     if (parts.followsBackground) screen.write(ASK_BACKGROUND);
     running = await startRunning(parts, painter, signal, end.resolve);
     if (early !== "") running.bytes(early);
+    const { dispatch } = running;
+    parts.notices((text) => dispatch({ type: "print", tone: "dim", text }));
     painter.now();
     void tick(clock, signal, () => onTick(running, draft));
     follow(parts, signal, running.dispatch).then(
       (session) => end.resolve(session === undefined ? { kind: "ended" } : { kind: "other", session }),
       (error: unknown) => end.reject(error),
     );
-    return await end.promise;
+    const ended = await end.promise;
+    isOther = ended.kind === "other";
+    return ended;
   } finally {
     running?.close();
     painter.now();
     over.abort();
-    painter.leave();
+    // The next session begins where this one's input stood.
+    if (isOther) painter.erase();
+    else painter.leave();
     restore();
     if (running !== undefined) await keepLast(parts, draft, running.typed());
   }

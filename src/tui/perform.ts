@@ -129,6 +129,8 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
           const path = await parts.save(effect.name, effect.text);
           if (!signal.aborted) dispatch({ type: "print", tone: "plain", text: `Saved: ${path}` });
         });
+      case "theme":
+        return dispatch({ type: "theme", name: effect.name });
       case "switch":
         return end({ kind: "other", session: effect.session });
       case "edit-outside":

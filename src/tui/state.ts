@@ -20,6 +20,7 @@ import { closeTop, openedLayers, toLayers, toTop } from "./layer-stack.ts";
 import type { Loaded } from "./loads.ts";
 import { takeBack, type WaitingInput, withQueueEvent } from "./queue.ts";
 import type { Size } from "./screen-writer.ts";
+import { changesFacts, noStatus, type SessionStatus, withStatusEvent } from "./session-status.ts";
 import type { ThemeName } from "./theme.ts";
 import { emptyTranscript, notice, type Tone, type Transcript } from "./transcript.ts";
 import type { Widgets } from "./widgets.ts";
@@ -33,6 +34,7 @@ export interface State {
   readonly input: InputState;
   /** Inputs that wait for their turn, oldest first. */
   readonly queue: readonly WaitingInput[];
+  readonly status: SessionStatus;
   /** The last one is on top and has the keys. */
   readonly layers: readonly OpenLayer[];
   readonly banner: { readonly text: string; readonly untilMs: number } | undefined;
@@ -89,6 +91,7 @@ export function initialState(
     questions: noQuestions(nowMs),
     input: noInput,
     queue: [],
+    status: noStatus,
     layers: [],
     banner: undefined,
     interruptedAtMs: Number.NEGATIVE_INFINITY,
@@ -111,7 +114,7 @@ function changed(state: State, message: Message, context: UpdateContext): Update
     case "paste":
       return withPaste(state, message.text, context);
     case "submit":
-      return withSubmit(state, message.text, message.isSteering, context);
+      return withSubmit(state, message.text, message.isSteering);
     case "print":
       return same({ ...state, transcript: notice(state.transcript, message.tone, message.text) });
     case "connection":
@@ -138,15 +141,22 @@ function withMessageEvent(state: State, event: Event, agoMs: number, context: Up
     questions: withQuestionEvent(state.questions, event, state.nowMs),
     transcript: withEvent(state.transcript, event, state.nowMs - agoMs),
     queue: withQueueEvent(state.queue, event, state.transcript.session),
+    status: withStatusEvent(state.status, event, state.transcript.session),
   };
   const { state: told, effects } = toLayers(next, { type: "changed" }, context);
-  const isNewList = event.kind === "SkillRegistryChanged" && agoMs === 0;
-  return { state: told, effects: isNewList ? [...effects, { type: "load", name: "commands" }] : effects };
+  if (agoMs > 0) return { state: told, effects };
+  const isNewList = event.kind === "SkillRegistryChanged";
+  const loads: Effect[] = [
+    ...(isNewList ? [{ type: "load", name: "commands" } as const] : []),
+    ...(changesFacts(event) ? [{ type: "load", name: "facts" } as const] : []),
+  ];
+  return { state: told, effects: [...effects, ...loads] };
 }
 
 function withLoaded(state: State, loaded: Loaded): State {
-  if (loaded.type !== "loaded" || loaded.name !== "commands") return state;
-  return { ...state, input: { ...state.input, commands: loaded.value } };
+  if (loaded.type !== "loaded") return state;
+  if (loaded.name === "facts") return { ...state, status: { ...state.status, facts: loaded.value } };
+  return loaded.name === "commands" ? { ...state, input: { ...state.input, commands: loaded.value } } : state;
 }
 
 function withConnection(state: State, isConnected: boolean): State {
@@ -178,7 +188,7 @@ function withInputKey(state: State, { key, sequence, typed }: KeyMessage, contex
     case "cancel":
       return state.transcript.isTurnRunning && !typed.takesEscape ? { state, effects: [{ type: "cancel" }] } : type;
     case "steer":
-      return withSubmit(state, typed.text, true, context);
+      return withSubmit(state, typed.text, true);
     case "stash": {
       const { input, effects } = swapStash(state.input, typed.text);
       return { state: { ...state, input }, effects };
@@ -222,7 +232,7 @@ function interrupted(state: State, typed: Typed, context: UpdateContext): Update
   return { state: next, effects: typed.text === "" ? [] : [{ type: "clear" }] };
 }
 
-function withSubmit(state: State, typed: string, isSteering: boolean, { layers }: UpdateContext): Update {
+function withSubmit(state: State, typed: string, isSteering: boolean): Update {
   const text = typed.trim();
   if (state.questions.waiting.length > 0 && state.questions.isTypingAnswer) {
     const { questions, effects } = withTypedAnswer(state.questions, text);
@@ -231,7 +241,7 @@ function withSubmit(state: State, typed: string, isSteering: boolean, { layers }
   if (text === "") return same(state);
   const { isTurnRunning } = state.transcript;
   const { stashed } = state.input;
-  const effects = inputEffects(text, { ...state.input, layers, isTurnRunning, isSteering });
+  const effects = inputEffects(text, { ...state.input, isTurnRunning, isSteering });
   if (stashed === "") return { state, effects };
   return {
     state: { ...state, input: { ...state.input, stashed: "" } },

@@ -31,19 +31,19 @@ async function attached() {
   home.put("tmux.yaml", SCENARIO);
   home.put("a.txt", "one\nsame\ntwo\n");
   const daemon = await startDaemonRun(home, "--model", "scripted:./tmux.yaml", "--sandbox", "off");
-  const pane = openTmux(home);
-  pane.run("attach", "--new", "--tui");
-  await pane.shows(/sess_/);
+  const pane = openTmux(home).pane();
+  pane.type("harness attach --new\n");
+  await pane.sees(/sess_/);
   const made = (name: string): boolean => existsSync(join(home.workspace, name));
   const ask = async (text: string): Promise<void> => {
-    pane.text(text);
-    await pane.shows(text);
-    pane.keys("Enter");
+    pane.type(text);
+    await pane.sees(text);
+    pane.press("Enter");
   };
   const answer = async (key: string): Promise<void> => {
-    await pane.shows("wants to run");
+    await pane.sees("wants to run");
     await after(SETTLED_MS);
-    pane.keys(key);
+    pane.press(key);
   };
   return { home, daemon, pane, made, ask, answer };
 }
@@ -52,9 +52,9 @@ describe.skipIf(!hasTmux)("the full interface in tmux", { timeout: 240_000 }, ()
   test("a turn with each of the four answers", async () => {
     const { pane, made, ask, answer } = await attached();
     await ask("make once");
-    await pane.shows(/touch once[\s\S]*why:[\s\S]*\[y\] allow once/);
+    await pane.sees(/touch once[\s\S]*why:[\s\S]*\[y\] allow once/);
     await answer("y");
-    await pane.shows("The command has ended.");
+    await pane.sees("The command has ended.");
     expect(made("once")).toBe(true);
     await ask("make denied");
     await answer("n");
@@ -64,7 +64,7 @@ describe.skipIf(!hasTmux)("the full interface in tmux", { timeout: 240_000 }, ()
     await answer("s");
     await expect.poll(() => made("pattern"), { timeout: 60_000 }).toBe(true);
     await ask("make tool");
-    const shown = await pane.shows(/touch tool|✓ \w+ touch tool/);
+    const shown = await pane.sees(/touch tool|✓ \w+ touch tool/);
     if (shown.includes("wants to run")) await answer("t");
     await expect.poll(() => made("tool"), { timeout: 60_000 }).toBe(true);
   });
@@ -73,38 +73,38 @@ describe.skipIf(!hasTmux)("the full interface in tmux", { timeout: 240_000 }, ()
     const { home, pane, ask, answer } = await attached();
     await ask("edit");
     await answer("r");
-    await pane.shows(/hunk 1 · not decided[\s\S]*Enter answer/);
-    pane.keys("a");
-    await pane.shows("hunk 1 · accepted");
-    pane.keys("d");
-    await pane.shows("hunk 2 · denied");
-    pane.keys("Enter");
-    await pane.shows("The edit has ended.");
+    await pane.sees(/hunk 1 · not decided[\s\S]*Enter answer/);
+    pane.press("a");
+    await pane.sees("hunk 1 · accepted");
+    pane.press("d");
+    await pane.sees("hunk 2 · denied");
+    pane.press("Enter");
+    await pane.sees("The edit has ended.");
     expect(readFileSync(join(home.workspace, "a.txt"), "utf8")).toBe("ONE\nsame\ntwo\n");
   });
 
   test("Esc cancels; Ctrl-Z and fg bring the same screen back; the shell is as it was after Ctrl-D", async () => {
     const { pane, ask } = await attached();
     await ask("wait");
-    await pane.shows("I wait.");
-    pane.keys("Escape");
-    await pane.shows(/Cancelled/);
-    pane.text("a draft");
-    await pane.shows("a draft");
-    pane.keys("C-z");
-    await pane.shows("Stopped");
-    pane.keys("fg", "Enter");
-    await pane.shows(/a draft[\s\S]*sess_/);
-    pane.keys("C-u");
-    pane.keys("C-d");
-    pane.keys("echo", "Space", "still-$((40+2))", "Enter");
-    await pane.shows("still-42");
+    await pane.sees("I wait.");
+    pane.press("Escape");
+    await pane.sees(/Cancelled/);
+    pane.type("a draft");
+    await pane.sees("a draft");
+    pane.press("C-z");
+    await pane.sees("Stopped");
+    pane.press("fg", "Enter");
+    await pane.sees(/a draft[\s\S]*sess_/);
+    pane.press("C-u");
+    pane.press("C-d");
+    pane.press("echo", "Space", "still-$((40+2))", "Enter");
+    await pane.sees("still-42");
   });
 
   test("a daemon that is killed comes back, and the conversation continues", async () => {
     const { daemon, pane, ask } = await attached();
     await ask("hello");
-    await pane.shows("Nothing to do.");
+    await pane.sees("Nothing to do.");
     daemon.child.kill("SIGKILL");
     await expect.poll(() => pane.all(), { timeout: 60_000 }).toMatch(/connection was lost/);
     await expect.poll(() => pane.all(), { timeout: 90_000 }).toMatch(/Reconnected/);
@@ -115,14 +115,14 @@ describe.skipIf(!hasTmux)("the full interface in tmux", { timeout: 240_000 }, ()
     const random = createSeededRandom(7);
     for (let round = 0; round < 40; round++) {
       pane.resize(30 + Math.floor(random() * 120), 8 + Math.floor(random() * 40));
-      if (round % 4 === 0) pane.keys(["C-o", "Escape", "x", "BSpace"][Math.floor(random() * 4)] ?? "x");
+      if (round % 4 === 0) pane.press(["C-o", "Escape", "x", "BSpace"][Math.floor(random() * 4)] ?? "x");
     }
     pane.resize(100, 30);
-    pane.keys("Escape");
+    pane.press("Escape");
     await after(SETTLED_MS);
-    pane.keys("C-u");
-    await pane.shows(/sess_/);
+    pane.press("C-u");
+    await pane.sees(/sess_/);
     await ask("after the storm");
-    await pane.shows("Nothing to do.");
+    await pane.sees("Nothing to do.");
   });
 });

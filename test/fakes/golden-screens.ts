@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import headless, { type IBufferCell, type Terminal } from "@xterm/headless";
 import { expect } from "vitest";
-import type { Event } from "#client";
+import type { ClientSession, Event } from "#client";
 import type { InterfaceParts } from "../../src/tui/interface.ts";
 import { createPainter } from "../../src/tui/painter.ts";
 import { createRunning } from "../../src/tui/running.ts";
@@ -30,6 +30,10 @@ export interface Scene {
   readonly messages?: readonly Message[];
   /** As a terminal sends them, after the events. */
   readonly keys?: readonly string[];
+  /** What the session answers to commands, by their kinds. */
+  readonly answers?: Readonly<Record<string, unknown>>;
+  /** Other methods of the session. */
+  readonly session?: Partial<ClientSession>;
   /** What layers load, and anything else that the scene needs. */
   readonly parts?: Partial<InterfaceParts>;
   /** Time since the last event: keys right after a question do not count. */
@@ -46,6 +50,11 @@ export async function expectGolden(name: string, scene: Scene): Promise<void> {
     }
   }
   await expect(screens.join("\n")).toMatchFileSnapshot(join(FOLDER, `${name}.txt`));
+}
+
+/** Plays a scene once, for what it does. */
+export async function playScene(scene: Scene): Promise<string> {
+  return screenOf(scene, { columns: 80, rows: 24 }, "none");
 }
 
 /** An event of the session of the scenes. */
@@ -76,7 +85,7 @@ async function screenOf(scene: Scene, size: { columns: number; rows: number }, t
     uptimeMs: () => nowMs,
     sleep: async () => undefined,
   };
-  const parts = { ...interfaceParts(theme), screen, clock, ...scene.parts };
+  const parts = { ...interfaceParts(theme, sceneSession(scene)), screen, clock, ...scene.parts };
   const painter = createPainter({
     screen,
     clock,
@@ -103,6 +112,11 @@ async function screenOf(scene: Scene, size: { columns: number; rows: number }, t
   stop.abort();
   running.close();
   return shown;
+}
+
+function sceneSession({ answers = {}, session = {} }: Scene): ClientSession {
+  const submit = async ({ kind }: { kind: string }) => ({ result: answers[kind] });
+  return { id: SESSION_ID, submit, ...session } as unknown as ClientSession; // only what the interface calls
 }
 
 /** What was asked for has come; all of it is at hand. */

@@ -1,55 +1,60 @@
-/** The program in a real terminal: a pane of a tmux server of its own, with a shell that has job control. */
+/** The program in a real terminal: a tmux server of its own, whose panes are read and typed into. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { randomUUID } from "node:crypto";
-import { setTimeout as after } from "node:timers/promises";
-import { onTestFinished } from "vitest";
+import { join } from "node:path";
+import { expect, onTestFinished } from "vitest";
 import type { CliHome } from "./cli-process.ts";
 import { launcher } from "./launcher.ts";
 
 export const hasTmux = spawnSync("tmux", ["-V"]).status === 0;
 
-const PATIENCE_MS = 60_000;
-const LOOK_MS = 50;
+const COLUMNS = 100;
+const ROWS = 30;
 
-export interface TmuxPane {
-  /** As tmux names keys (`Enter`, `C-z`); everything else is typed as it is. */
-  keys(...names: readonly string[]): void;
-  text(text: string): void;
+export interface Pane {
+  /** As `tmux send-keys` names them: `Enter`, `M-m`, `C-c`; everything else is typed as it is. */
+  press(...keys: readonly string[]): void;
+  type(text: string): void;
   resize(columns: number, rows: number): void;
+  screen(): string;
   /** The screen and what has scrolled away above it. */
   all(): string;
-  screen(): string;
-  /** Resolves with the screen once it matches; fails with what it shows instead. */
-  shows(wanted: RegExp | string): Promise<string>;
-  /** The program with these arguments, in the shell. */
-  run(...args: readonly string[]): void;
+  sees(text: string | RegExp): Promise<string>;
+  /** What the terminal has closed over: its programs get SIGHUP. */
+  hangUp(): void;
 }
 
-export function openTmux(home: CliHome, columns = 100, rows = 30): TmuxPane {
-  const server = `harness-${randomUUID()}`;
-  const tmux = (...args: readonly string[]): string => {
-    return execFileSync("tmux", ["-L", server, "-f", "/dev/null", ...args], {
-      ...{ cwd: home.workspace, env: { ...home.env, TERM: "xterm-256color" }, encoding: "utf8" },
-    });
-  };
-  tmux("new-session", "-d", "-x", String(columns), "-y", String(rows), "env PS1='$ ' bash --norc --noprofile -i");
-  onTestFinished(() => void tmux("kill-server"));
-  const screen = (): string => tmux("capture-pane", "-p");
+/** Panes with a shell in the workspace of the home; `harness` there is the program. */
+export function openTmux(home: CliHome): { pane(): Pane } {
+  const socket = join(home.env.HOME ?? "", "tmux.sock");
+  const env = { ...home.env, TERM: "xterm-256color", LC_ALL: "C.UTF-8" };
+  const tmux = (...args: readonly string[]): string =>
+    execFileSync("tmux", ["-S", socket, "-f", "/dev/null", ...args], { env, cwd: home.workspace, encoding: "utf8" });
+  onTestFinished(() => void spawnSync("tmux", ["-S", socket, "kill-server"]));
+  let count = 0;
   return {
-    keys: (...names) => void tmux("send-keys", ...names),
-    text: (text) => void tmux("send-keys", "-l", text),
-    resize: (width, height) => void tmux("resize-window", "-x", String(width), "-y", String(height)),
-    all: () => tmux("capture-pane", "-p", "-S", "-"),
-    screen,
-    async shows(wanted) {
-      const begin = performance.now();
-      for (;;) {
-        const shown = screen();
-        if (typeof wanted === "string" ? shown.includes(wanted) : wanted.test(shown)) return shown;
-        if (performance.now() - begin > PATIENCE_MS) throw new Error(`${wanted} was not shown, but:\n${shown}`);
-        await after(LOOK_MS);
-      }
+    pane() {
+      count += 1;
+      const name = `pane${count}`;
+      const size = ["-x", String(COLUMNS), "-y", String(ROWS)];
+      tmux("new-session", "-d", "-s", name, ...size, "bash", "--norc", "--noprofile", "-i");
+      const type = (text: string): void => void tmux("send-keys", "-t", name, "-l", text);
+      const screen = (): string => tmux("capture-pane", "-p", "-t", name);
+      type(
+        `HARNESS="${process.execPath} ${home.launcher ?? launcher}"; harness() { $HARNESS "$@"; }; PS1='READY> '; clear\n`,
+      );
+      return {
+        type,
+        screen,
+        press: (...keys) => void tmux("send-keys", "-t", name, ...keys),
+        resize: (width, height) => void tmux("resize-window", "-t", name, "-x", String(width), "-y", String(height)),
+        all: () => tmux("capture-pane", "-p", "-t", name, "-S", "-"),
+        async sees(text) {
+          const wanted = typeof text === "string" ? expect.stringContaining(text) : expect.stringMatching(text);
+          await expect.poll(screen, { interval: 50 }).toEqual(wanted);
+          return screen();
+        },
+        hangUp: () => void tmux("kill-session", "-t", name),
+      };
     },
-    run: (...args) => void tmux("send-keys", `'${process.execPath}' '${launcher}' ${args.join(" ")}`, "Enter"),
   };
 }
