@@ -26,9 +26,9 @@ import { modeOf } from "./agreements.ts";
 import { liveSession, ruleCommands } from "./commands.ts";
 import { otherProfile } from "./continued-session.ts";
 import { type OpenedProject, type SessionDependencies, withSettings } from "./dependencies.ts";
-import { createSessionEngine } from "./engine.ts";
+import { createSessionEngine, type SessionEngine } from "./engine.ts";
 import { sessionFacts } from "./facts.ts";
-import { createInputCompletion } from "./input-completion.ts";
+import { createInputCompletion, type InputCompletionParts } from "./input-completion.ts";
 import { lifeOf, type TakenLog } from "./life.ts";
 import { createSessionMemory, type SessionMemory } from "./memory.ts";
 import { workspacePaths } from "./path-completion.ts";
@@ -138,11 +138,6 @@ export async function openSession(
       ...place,
       ...{ dependencies, rules: ruled.rules, work, model: () => engine.model, tools: place.allTools },
     });
-    const completion = createInputCompletion({
-      ...{ slash, servers, redaction: core.redaction },
-      paths: workspacePaths({ ports: world.ports, clock, rules: made.rules }),
-      models: () => [...new Set([engine.model, ...settings.models.map((row) => row.model)])],
-    });
     return {
       ...liveSession({ engine, models, context }),
       ...ruled,
@@ -157,10 +152,31 @@ export async function openSession(
         servers,
         project,
       }),
-      completeInput: (text) => completion(text, new AbortController().signal),
+      completeInput: completionOf({ slash, servers, core, made, world, dependencies }),
       ...lifeOf({ depth, dependencies, birth, imported, world, place, session: made, ...taken }),
     };
   }
+}
+
+function completionOf({
+  core: { redaction },
+  made: { engine, rules },
+  world: { ports },
+  dependencies: { clock, settings },
+  ...parts
+}: Pick<InputCompletionParts, "slash" | "servers"> & {
+  readonly core: SessionCore;
+  readonly made: Pick<SessionEngine, "engine" | "rules">;
+  readonly world: SessionWorld;
+  readonly dependencies: SessionDependencies;
+}): LiveSession["completeInput"] {
+  const completion = createInputCompletion({
+    ...parts,
+    redaction,
+    paths: workspacePaths({ ports, clock, rules }),
+    models: () => [...new Set([engine.model, ...settings.models.map(({ model }) => model)])],
+  });
+  return (text) => completion(text, new AbortController().signal);
 }
 
 /** Which session is opened, in which folder, and with what the project there says. */
