@@ -192,6 +192,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.openSync fs.truncateSync",
     why: "What a daemon in the background prints, in the state folder.",
   },
+  "src/program/worktrees.ts": {
+    uses: "fs.rmSync",
+    why: "Removes git worktrees of delegates and what git keeps about them, each by its own name.",
+  },
   "src/program/git-files.ts": {
     uses: "fs.writeFileSync",
     why: "Files of a commit, in a folder of their own that a policy is read from.",

@@ -103,11 +103,12 @@ describe("cli.md", () => {
     mcp: ["list", "test", "tools", "add", "remove"],
     memory: ["list", "show", "search", "add", "edit", "forget", "undo"],
     policy: ["diff", "suggest"],
+    schedule: ["add", "list", "remove", "run"],
     token: ["mint", "list", "revoke", "check"],
   };
   const belowOthers = Object.entries(below).flatMap(([group, names]) => names.map((name) => [group, name]));
 
-  test("has every command below audit, creds, daemon, mcp, memory, policy and token, and its flags", async () => {
+  test("has every command below audit, creds, daemon, mcp, memory, policy, schedule and token, and its flags", async () => {
     for (const command of belowOthers) {
       expect(page).toContain(`### harness ${command.join(" ")}\n`);
       const flags = [...(await help(command)).matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)];

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 
 const groups: Readonly<Record<string, readonly string[]>> = {
-  "Run an agent:": ["run", "attach", "demo", "deploy", "serve", "rpc", "daemon"],
+  "Run an agent:": ["run", "attach", "demo", "deploy", "serve", "rpc", "daemon", "schedule"],
   "Sessions:": ["sessions", "undo", "redo", "cost", "explain", "context", "memory"],
   "Projects:": [
     "init",

@@ -126,6 +126,12 @@ export function positiveInteger(value: string): number {
   return number;
 }
 
+export function positiveNumber(value: string): number {
+  const number = Number(value);
+  if (!Number.isFinite(number) || number <= 0) throw new InvalidArgumentError("Expected a positive number.");
+  return number;
+}
+
 /** The id of an event, or 0. */
 export function eventId(value: string): number {
   const number = Number(value);

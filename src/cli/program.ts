@@ -31,6 +31,7 @@ import { createOutward } from "./outward.ts";
 import { addPolicyCommands } from "./policy-commands.ts";
 import { addProjectCommands } from "./project-commands.ts";
 import { withCommand } from "./prompt-arguments.ts";
+import { addScheduleCommands } from "./schedule-commands.ts";
 import { addSkillCommands } from "./skill-commands.ts";
 import { addTokenCommands } from "./token-commands.ts";
 
@@ -251,6 +252,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
   addMemoryCommands(program, ports, exit);
   addEvalCommand(program, ports, exit);
   addDaemonCommands(program, ports, exit);
+  addScheduleCommands(program, ports, exit);
   addConformanceCommand(program, ports, exit);
 
   // Its commands are added when it is called: see `runCli`.

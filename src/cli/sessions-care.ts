@@ -53,6 +53,9 @@ export async function rekeyCommand({ terminal, env, clock }: CliPorts): Promise<
   terminal.out(
     `${sessionsDb}, the undo data and the provider keys are now encrypted with a new key, in ${configDir}.\n`,
   );
+  if (left.schedules > 0) {
+    terminal.err(`Neither key opens ${left.schedules} schedules, so they were left unchanged and do not run.\n`);
+  }
   if (left.undo > 0) {
     terminal.err(`Neither key opens the undo data of ${left.undo} folders, so it was left unchanged.\n`);
   }

@@ -21,7 +21,7 @@ import type { Client, ClientOptions, ControlClient, Reply } from "./client.ts";
 import { createCommandHandlers } from "./command-handlers.ts";
 import { forwardQuestions } from "./delegate-questions.ts";
 import { type EndReason, endSession, type Pause } from "./end-session.ts";
-import type { ImportedTurns, LiveSession } from "./live-session.ts";
+import type { Beginning, LiveSession } from "./live-session.ts";
 import { requireHuman } from "./require-human.ts";
 import { type OpenSessionState, stateOf } from "./session-state.ts";
 import { refuseWhileWorking, type SharedSession } from "./shared-session.ts";
@@ -41,7 +41,7 @@ export interface ControlOptions {
     command: CommandOf<"CreateSession">,
     approver: Approver,
     onTaken: () => void,
-    imported?: ImportedTurns,
+    beginning?: Beginning,
   ) => Promise<LiveSession>;
   /** The name of the one that its sessions use when nobody names another. */
   readonly profile: string;
@@ -64,8 +64,8 @@ export interface Control {
    * while the session opens, and what fails from then on. Rejects with why it cannot be opened.
    */
   prepare(id: SessionId): Promise<void>;
-  /** A session that continues another one. Nobody is attached to it yet. Rejects with why it cannot be opened. */
-  openContinuing(command: CommandOf<"CreateSession">, imported: ImportedTurns): Promise<SessionId>;
+  /** A session that continues another one, or has limits of its own. Nobody is attached to it yet. Rejects with why it cannot be opened. */
+  openUnattended(command: CommandOf<"CreateSession">, beginning: Beginning): Promise<SessionId>;
   /**
    * Closes a session that somebody can resume. Rejects with TurnInProgress while it works, and with NotAllowed for a delegate; it stays
    * open then.
@@ -161,13 +161,13 @@ export function createControl(options: ControlOptions): Control {
     client: Client,
     command: CommandOf<"CreateSession">,
     onTaken = (): void => {},
-    imported?: ImportedTurns,
+    beginning?: Beginning,
   ): Promise<Reply<"CreateSession">> {
     const attached = new Map<Client, () => void>();
     const timeoutMs = options.permissionTimeoutMs ?? PERMISSION_TIMEOUT_MS;
     const { waitsForHumans = false } = options;
     const approvals = createApprovals({ clock, timeoutMs, waitsForHumans, attached: () => attached.keys() });
-    const live = await options.open(command, approvals, onTaken, imported);
+    const live = await options.open(command, approvals, onTaken, beginning);
     const { id } = live.engine;
     if (client.onEvent !== undefined) attached.set(client, live.engine.bus.subscribe(client.onEvent));
     sessions.set(id, { live, approvals, attached });
@@ -295,9 +295,9 @@ export function createControl(options: ControlOptions): Control {
       await Promise.all([...sessions.values()].map(async ({ live }) => live.engine.running?.ended));
     },
     ...{ adopt, prepare, retire },
-    async openContinuing(command, imported) {
+    async openUnattended(command, beginning) {
       refuseWhileDraining();
-      const { session } = await open(nobody(ids), command, undefined, imported);
+      const { session } = await open(nobody(ids), command, undefined, beginning);
       return session;
     },
     async pause(id, pause) {

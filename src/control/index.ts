@@ -3,10 +3,12 @@ export { requireSeen } from "./attachments.ts";
 export type { ClientOptions, ControlClient, Reply } from "./client.ts";
 export { type AdoptedSession, type Control, createControl, PERMISSION_TIMEOUT_MS } from "./control.ts";
 export type {
+  Beginning,
   ImportedTurns,
   LiveSession,
   RestoreCommand,
   SessionAgreements,
+  SessionLimits,
   SessionWork,
 } from "./live-session.ts";
 export { createOutbox, type Outbox } from "./outbox.ts";

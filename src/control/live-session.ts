@@ -27,6 +27,20 @@ export interface ImportedTurns {
   readonly planMode: boolean;
 }
 
+/** What a session may use at most, where whoever opens it says so: the tighter of these and the settings holds. */
+export interface SessionLimits {
+  /** In each turn. */
+  readonly maxSteps?: number;
+  /** With all of its delegates. */
+  readonly maxCostUsd?: number;
+}
+
+/** How a session begins that no client has opened. */
+export interface Beginning {
+  readonly imported?: ImportedTurns;
+  readonly limits?: SessionLimits;
+}
+
 export interface LiveSession {
   readonly engine: EngineSession;
   /** What people can type in it. */

@@ -60,6 +60,7 @@ export async function httpBackend(
         .map(({ lastError, protocolVersion, ...state }) =>
           redactor.value({ ...state, ...defined({ last_error: lastError, protocol_version: protocolVersion }) }),
         ),
+    schedules: async () => (await harness.schedules()).map((row) => redactor.value(row)),
     profiles: (session) => harness.profiles(session),
     slashCommands: (session) => harness.slashCommands(session).map((command) => ({ ...command })),
     providers: () =>

@@ -1,9 +1,9 @@
 /**
- * What a daemon does by itself while it serves: lets old content go, runs the inputs that waited for it, and notices that its program
- * was replaced. Each failure is a line of the log, and none ends the daemon.
+ * What a daemon does by itself while it serves: lets old content go, runs the inputs that waited for it and the prompts of schedules,
+ * and notices that its program was replaced. Each failure is a line of the log, and none ends the daemon.
  */
 import type { Settings } from "#artifacts";
-import type { OperationLog } from "#logs";
+import type { ComponentLog, OperationLog } from "#logs";
 import {
   expiringText,
   type Harness,
@@ -12,9 +12,12 @@ import {
   type RunFlags,
   retentionPortion,
 } from "#program";
+import { scheduleStore } from "#program/schedules";
 import { ReasonError } from "#protocol";
 import { holdProgramFiles, type ProgramFiles } from "./program-files.ts";
 import { PORTION_BOUND, type RetentionWatch, watchRetention } from "./retention.ts";
+import { runScheduled } from "./schedule-run.ts";
+import { type ScheduleWatch, watchSchedules } from "./schedule-watch.ts";
 import { openWaitingSessions } from "./waiting.ts";
 
 /** Sessions that a line of the log names. */
@@ -33,9 +36,13 @@ export interface DutyOptions {
 export interface Duties {
   /** Undefined where the log is not the encrypted one, whose content alone expires. */
   retention(): ReturnType<RetentionWatch["state"]> | undefined;
-  /** When the daemon listens. `opensWaiting`: it is the daemon of the user, and no server beside it. */
-  begin(options: { readonly opensWaiting: boolean }): void;
+  /** When the daemon listens. `isDaemon`: it is the daemon of the user, and no server beside it. */
+  begin(options: { readonly isDaemon: boolean }): void;
+  /** There are schedules, which this daemon runs. */
+  isAwaited(): boolean;
   stop(): void;
+  /** When no turn runs any more: resolves when what became of them is stored. */
+  settled(): Promise<void>;
 }
 
 /** The files of the program are held from now on, the rest begins with `begin`. */
@@ -45,6 +52,7 @@ export function createDuties({ ports, harness, settings, log, store, onReplaced 
   const stopped = new AbortController();
   let retention: RetentionWatch | undefined;
   let files: ProgramFiles | undefined;
+  let schedules: ScheduleWatch | undefined;
 
   const tellFailure =
     (what: string) =>
@@ -76,7 +84,7 @@ export function createDuties({ ports, harness, settings, log, store, onReplaced 
 
   return {
     retention: () => retention?.state() ?? (store === "sqlite" ? { state: "not run" } : undefined),
-    begin({ opensWaiting }) {
+    begin({ isDaemon }) {
       if (store === "sqlite") {
         retention = watchRetention({
           clock,
@@ -85,7 +93,8 @@ export function createDuties({ ports, harness, settings, log, store, onReplaced 
           onFailure: tellFailure("expired content could not be deleted"),
         });
       }
-      if (!opensWaiting) return;
+      if (!isDaemon) return;
+      schedules = beginSchedules({ ports, harness, daemon });
       openWaitingSessions({
         ...{ clock, control: harness.control, store: harness.store, signal: stopped.signal },
         onOpened: (session, inputs) => daemon.info("opened for queued inputs", { session, inputs }),
@@ -96,6 +105,36 @@ export function createDuties({ ports, harness, settings, log, store, onReplaced 
       stopped.abort();
       retention?.stop();
       files?.stop();
+      schedules?.stop();
     },
+    isAwaited: () => schedules?.isAwaited() ?? false,
+    settled: async () => schedules?.settled(),
   };
+}
+
+/** Each tick that ran, was missed or got lost is a line of the log. */
+function beginSchedules({
+  ports,
+  harness,
+  daemon,
+}: Pick<DutyOptions, "ports" | "harness"> & { readonly daemon: ComponentLog }): ScheduleWatch {
+  return watchSchedules({
+    clock: ports.clock,
+    store: scheduleStore(ports),
+    run: (schedule, onSession) => runScheduled(harness.control, schedule, onSession),
+    onRecord({ name }, { tickMs, lastMs, state, session, message, cause, count }) {
+      const fields = { schedule: name, tick: timeText(tickMs), state, session, message, cause, count };
+      const line = { ...fields, ...(lastMs === undefined ? {} : { last: timeText(lastMs) }) };
+      if (state === "claimed" || state === "done") daemon.info("schedule", line);
+      else daemon.warn("schedule", line);
+    },
+    onFailure: (failure, schedule) =>
+      void ports.outward
+        .describe(failure)
+        .then((problem) => daemon.error("a schedule cannot be run", { schedule, problem })),
+  });
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
 }

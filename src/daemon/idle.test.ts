@@ -32,6 +32,7 @@ function watched({ background = true, pinned = false as boolean | "unknown" } = 
     },
     streams: () => state.streams,
     lastAskedMs: () => state.askedMs,
+    isAwaited: () => false,
     isPinned: async () => {
       if (pinned === "unknown") throw new Error("the store does not answer");
       return pinned;

@@ -1,7 +1,7 @@
 /**
  * When nobody is there and nothing is to be done: sessions of a daemon end after their time, and then the daemon itself, if it was
  * started to be there for others. A turn, an input that waits, a question, an attached client, an open stream, a background
- * command that a person has kept or a pinned session keeps it.
+ * command that a person has kept, a pinned session or a schedule keeps it.
  */
 import type { Clock } from "#base";
 import type { Control, OpenSessionState } from "#control";
@@ -19,6 +19,8 @@ export interface IdleWatchOptions {
   /** When somebody last asked for anything, on the monotonic clock. */
   readonly lastAskedMs: () => number;
   readonly isPinned: (id: SessionId) => Promise<boolean>;
+  /** Something will have to be done at its time, though nobody is there. */
+  readonly isAwaited: () => boolean;
   readonly sessionIdleMs: number;
   /** Absent: the daemon stays. */
   readonly daemonIdleMs?: number;
@@ -42,7 +44,7 @@ export function watchIdleness(options: IdleWatchOptions): () => void {
     const open = control.sessions();
     const ids = new Set(open.map(({ id }) => id));
     for (const id of idleSince.keys()) if (!ids.has(id)) idleSince.delete(id);
-    let isNeeded = options.streams() > 0 || open.some(isBusy);
+    let isNeeded = options.streams() > 0 || options.isAwaited() || open.some(isBusy);
     for (const session of open) {
       if (isBusy(session)) {
         idleSince.delete(session.id);

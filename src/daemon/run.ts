@@ -187,6 +187,7 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
       control: harness.control,
       streams: observer.streams,
       lastAskedMs: observer.lastAskedMs,
+      isAwaited: duties.isAwaited,
       isPinned: async (id) => (await harness.store.get(id))?.pinned === true,
       sessionIdleMs: settings.daemon.sessionIdleMinutes * MINUTE_MS,
       ...(flags.background === true ? { daemonIdleMs: settings.daemon.idleMinutes * MINUTE_MS } : {}),
@@ -196,7 +197,7 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
           .describe(failure)
           .then((problem) => log.of("engine").error("the idle watch failed", { session, problem })),
     });
-    duties.begin({ opensWaiting: claim !== undefined });
+    duties.begin({ isDaemon: claim !== undefined });
     const why = await stopped.promise;
     duties.stop();
     if (why === "replaced") await endOfTurns();
@@ -205,6 +206,7 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
     terminal.err("stopping: waiting for running turns, refusing new ones\n");
     server.stopAccepting();
     await harness.control.drain();
+    await duties.settled();
     stage.info("stage", { stage: "drained" });
     return why === "replaced" && !facts.background ? 1 : 0;
   } finally {

@@ -2,4 +2,4 @@
 export { createDailyFiles } from "./daily-files.ts";
 export { type LogLevels, parseLogLevels } from "./log-level.ts";
 export { LOG_FORMATS, type LogFormat, logText } from "./log-text.ts";
-export { createOperationLog, type OperationLog } from "./operation-log.ts";
+export { type ComponentLog, createOperationLog, type OperationLog } from "./operation-log.ts";

@@ -31,6 +31,7 @@ import { sessionRuns } from "./session-runs.ts";
 import type { OpenedTape } from "./tape.ts";
 import { prepareUndo } from "./undo.ts";
 import { unwatched, watchWrites } from "./watched-store.ts";
+import { createWorktrees } from "./worktrees.ts";
 
 /** Throws a ReasonError when the model, the store or a rule cannot be used. Makes no network call. */
 export async function assembleHarness(options: HarnessOptions): Promise<Harness> {
@@ -111,6 +112,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     profiles,
     memoryOf: memoryStores(options, redaction),
     undo: tape.isOn ? undefined : prepareUndo(options, [...logFiles(options.store), ...ownPaths]),
+    openWorktree: createWorktrees({ env, clock: options.clock, onFailure: (text) => serverLog("warn", text) }),
     workspace: tape.asRecorded(options.workspace),
     scratch: options.scratch === undefined ? undefined : createScratchFolders(options.scratch),
     namedModel: options.model,
@@ -143,8 +145,8 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     clock,
     ids,
     store,
-    open: (command, approver, onTaken, imported) =>
-      openSession(dependencies, command, approver, undefined, onTaken, imported),
+    open: (command, approver, onTaken, beginning) =>
+      openSession(dependencies, command, approver, undefined, onTaken, beginning),
     profile: settings.profile.name,
     customHandlers: extensions.customHandlers,
     ...defined({ waitsForHumans: options.waitsForHumans, permissionTimeoutMs: options.permissionTimeoutMs }),
@@ -166,6 +168,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     transports: extensions.transports,
     tools: () => toolSources.flatMap((source) => source.tools()),
     preview: (folder, context) => previewSession(dependencies, folder, context),
+    schedules: async () => (await import("./schedules.ts")).scheduleRows({ env, clock: options.clock }),
     profiles: (session) => listProfiles(harness, options, session),
     servers() {
       const states = [...programServers.open].flatMap((servers) => servers.states());

@@ -2,6 +2,7 @@
 import { type Clock, visibleLine } from "#base";
 import type { BuiltInRuns, SlashCaller } from "#engine";
 import { ReasonError, SessionId, sessionInfoOf } from "#protocol";
+import type { ScheduleRow } from "#schedules";
 import { branchOf } from "./branch.ts";
 import type { Harness, HarnessOptions } from "./options.ts";
 import { readEvents } from "./session-texts.ts";
@@ -23,6 +24,11 @@ export function builtInRuns(
     async health() {
       const { credential_helper, ...others } = await subsystemsOf(harness(), settings);
       return { text: subsystemLines({ ...others, credential_helper: { ...credential_helper } }).join("\n") };
+    },
+    async schedule(_args, { identityClass }) {
+      if (identityClass !== "human")
+        throw new ReasonError("NotAllowed", { detail: "Only a human may list schedules." });
+      return { text: scheduleTable(await harness().schedules()) };
     },
     cost: async (_args, { session }) => ({ text: await costTable(harness(), session) }),
     "sessions:list": async (_args, caller) => ({ text: await sessionTable(harness(), caller, clock.now()) }),
@@ -128,6 +134,14 @@ async function sessionTable({ store, archive, control }: Harness, caller: SlashC
     ]);
   }
   return columns(rows);
+}
+
+function scheduleTable(rows: readonly ScheduleRow[]): string {
+  if (rows.length === 0) return "There are no schedules. To add one: harness schedule add --help";
+  const table = rows.map(({ name, times, next_at, ticks: [last], folder }) => {
+    return [name, times, next_at ?? "", last === undefined ? "" : `${last.state} ${last.at}`, folder];
+  });
+  return columns([["name", "times", "next", "last", "folder"], ...table]);
 }
 
 /** A branch has a parent as well; only a delegate was opened by a call. */

@@ -15,11 +15,13 @@ export interface LeftByRotation {
   readonly projects: number;
   /** Folders. */
   readonly undo: number;
+  readonly schedules: number;
 }
 
 export async function rotateKeys({ env, clock }: Pick<ProgramPorts, "env" | "clock">): Promise<LeftByRotation> {
   const { sessionsDb, configDir } = harnessPaths(env);
-  let finish = (): LeftByRotation => ({ heads: 0, credentials: false, projects: 0, undo: 0 });
+  const { rekeyed } = await import("./schedules.ts");
+  let finish = (): LeftByRotation => ({ heads: 0, credentials: false, projects: 0, undo: 0, schedules: 0 });
   const rotation: Parameters<typeof rotateKeyFile>[0] = {
     path: sessionsDb,
     files: machineKeyFiles(env),
@@ -34,6 +36,7 @@ export async function rotateKeys({ env, clock }: Pick<ProgramPorts, "env" | "clo
         credentials: stored.unreadable,
         projects: rekeyTrust({ directory: trustDirectory(env), from: trustKeys(from), to: trustKeys(to) }).unreadable,
         undo: undo.unreadable,
+        schedules: rekeyed(env, from, to),
       });
       return {
         finish() {

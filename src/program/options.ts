@@ -15,6 +15,7 @@ import type {
 } from "#engine";
 import type { McpServerState } from "#mcp";
 import type { Command, CommandOf, RedactionSummary, SessionId, SlashCommand } from "#protocol";
+import type { ScheduleRow } from "#schedules";
 import type { AddedTransport, OpenProject, SessionDependencies, SessionProfiles } from "#session";
 import type { HeadsPlace, Signer, StoreChoice } from "#stores";
 import type { UndoStoreOptions } from "#undo";
@@ -133,6 +134,8 @@ export interface Harness {
   servers(): readonly McpServerState[];
   /** Those that a session can have; `active` is the one of the program, or that of the session. Rejects with SessionNotFound. */
   profiles(session?: SessionId): Promise<readonly (KnownProfile & { readonly active: boolean })[]>;
+  /** Prompts that the daemon of this user sends at set times. */
+  schedules(): Promise<readonly ScheduleRow[]>;
   health(): Health;
   /**
    * Ends all sessions and closes the log. Recording: writes the cassette, or rejects with CassetteNotWritten. Replaying: rejects with

@@ -51,7 +51,7 @@ export async function switchProfile(
   // The private folder of a session goes with it.
   const isPrivate = dependencies.scratch?.of(id) === old.workingDir;
   const folder = isPrivate ? {} : { working_dir: old.workingDir };
-  const next = await harness.control.openContinuing({ kind: "CreateSession", profile, ...folder }, imported);
+  const next = await harness.control.openUnattended({ kind: "CreateSession", profile, ...folder }, { imported });
   try {
     await harness.control.pause(id, { continuedIn: next, record: async () => undefined });
   } catch (error) {

@@ -125,6 +125,7 @@ const table = {
     textArguments("session", "format"),
   ),
   "sessions:diff": byEngine("list the files that a session has changed (default: this one)", textArguments("session")),
+  schedule: byEngine("list the scheduled prompts: their times, the next tick and what became of the last one"),
   memory: byEngine(
     "show which memories joined the last turn and why; with words, find memories",
     textArguments("text"),

@@ -1,7 +1,16 @@
 /** What the program hands to each of its sessions, and what a session finds in its folder. */
-import type { PermissionRule, ProfileInForce, ProfileScope, Project, ProjectLoader, Settings } from "#artifacts";
+import {
+  type PermissionRule,
+  type ProfileInForce,
+  type ProfileScope,
+  type Project,
+  type ProjectLoader,
+  type Settings,
+  tighterBudgets,
+} from "#artifacts";
 import type { Clock, EffectPorts, FilePort, MemoryStore } from "#base";
-import type { Control, RestoreCommand } from "#control";
+import type { Control, RestoreCommand, SessionLimits } from "#control";
+import type { OpenWorktree } from "#delegation";
 import type {
   BuiltInRuns,
   CallTrace,
@@ -53,6 +62,8 @@ export interface SessionDependencies {
   readonly rules: readonly Rule[];
   readonly rulesVersion: string;
   readonly undo: Undo | undefined;
+  /** Absent: no delegate has a folder of its own. */
+  readonly openWorktree: OpenWorktree | undefined;
   /** The memories of the user and of one workspace, by its real path. */
   readonly memoryOf: (root: string) => MemoryStore;
   /** For a session that names no other. */
@@ -131,6 +142,21 @@ export async function withSettings(
 ): Promise<SessionDependencies> {
   if (settings === undefined) return program;
   return { ...program, settings, ...program.partsFor(settings), models: await program.modelsFor(settings) };
+}
+
+/** For a session that may use less than its settings say. */
+export function withLimits(program: SessionDependencies, limits: SessionLimits | undefined): SessionDependencies {
+  if (limits === undefined) return program;
+  const { settings } = program;
+  const { maxSteps = settings.maxSteps, maxCostUsd } = limits;
+  return {
+    ...program,
+    settings: {
+      ...settings,
+      maxSteps: Math.min(settings.maxSteps, maxSteps),
+      budgets: tighterBudgets(settings.budgets, maxCostUsd === undefined ? {} : { tree: { maxCostUsd } }),
+    },
+  };
 }
 
 /** What plugins have registered. */

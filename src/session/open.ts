@@ -3,7 +3,7 @@ import { isAbsolute } from "node:path";
 import { loadFieldParser, optionalFiles } from "#artifacts";
 import { defined } from "#base";
 import { basePrompt, lastTurns } from "#context";
-import type { ImportedTurns, LiveSession } from "#control";
+import type { Beginning, ImportedTurns, LiveSession, SessionLimits } from "#control";
 import { createDelegationTree } from "#delegation";
 import {
   type Approver,
@@ -25,7 +25,7 @@ import { refusedWorkspace } from "#world";
 import { modeOf } from "./agreements.ts";
 import { liveSession, ruleCommands } from "./commands.ts";
 import { otherProfile } from "./continued-session.ts";
-import { type OpenedProject, type SessionDependencies, withSettings } from "./dependencies.ts";
+import { type OpenedProject, type SessionDependencies, withLimits, withSettings } from "./dependencies.ts";
 import { createSessionEngine, type SessionEngine } from "./engine.ts";
 import { sessionFacts } from "./facts.ts";
 import { createInputCompletion, type InputCompletionParts } from "./input-completion.ts";
@@ -46,11 +46,11 @@ export async function openSession(
   approver: Approver,
   birth?: Birth,
   onTaken?: () => void,
-  imported?: ImportedTurns,
+  { imported, limits }: Beginning = {},
 ): Promise<LiveSession> {
   const depth = birth?.spec.depth ?? program.depth;
   const redaction = await program.redaction;
-  const found = await findSession(program, command, birth);
+  const found = await findSession(program, command, birth, limits);
   const { id, workspace, folder, opened } = found;
   const { settings, models } = found.dependencies;
   let runtime = birth?.place.runtime;
@@ -62,7 +62,9 @@ export async function openSession(
     const rules = [...found.dependencies.rules, ...(runtime?.live.rules() ?? [])];
     return deniedPrograms(rules.filter((rule) => (rule.labels ?? []).every((label) => held.includes(label))));
   };
-  const shared = { running: birth?.place.processes, servers: birth?.place.servers, agent: birth?.spec.agent };
+  // Commands begin in the folder of what starts them.
+  const running = birth?.spec.folder === undefined ? birth?.place.processes : undefined;
+  const shared = { running, servers: birth?.place.servers, agent: birth?.spec.agent };
   const memory =
     birth?.place.memory ??
     createSessionMemory({
@@ -114,7 +116,8 @@ export async function openSession(
     const core = createSessionCore({ id, clock, log, redaction, model, ...defined({ schedule: tape.schedule }) });
     const shared = { found: { ...found, dependencies }, profile };
     const place =
-      birth?.place ?? rootPlace({ ...shared, world, memory, earlier, imported, context, runtime, core, shellHooks });
+      placeOf(birth, world) ??
+      rootPlace({ ...shared, world, memory, earlier, imported, context, runtime, core, shellHooks });
     session = { core, mode: place.mode };
     labels = place.labels;
     const made = createSessionEngine({
@@ -122,7 +125,7 @@ export async function openSession(
       openChild: (child, childModel, asked) =>
         openSession(
           dependencies,
-          { kind: "CreateSession", profile, working_dir: workspace, model: childModel },
+          { kind: "CreateSession", profile, working_dir: child.spec.folder ?? workspace, model: childModel },
           asked,
           child,
         ),
@@ -196,6 +199,7 @@ async function findSession(
   program: SessionDependencies,
   { resume, working_dir, profile }: CommandOf<"CreateSession">,
   birth: Birth | undefined,
+  limits: SessionLimits | undefined,
 ): Promise<FoundSession> {
   const { store, tape, ids } = program;
   const previous = resume === undefined ? undefined : await store.get(resume);
@@ -215,7 +219,7 @@ async function findSession(
   program.scratch?.open(folder);
   const opened = birth === undefined ? await program.projects?.(folder, other) : undefined;
   const settings = opened?.settings ?? (other === undefined ? undefined : await program.profiles?.settings(other));
-  const dependencies = await withSettings(program, settings);
+  const dependencies = withLimits(await withSettings(program, settings), limits);
   return { id, previous, workspace, folder, opened, dependencies };
 }
 
@@ -257,6 +261,12 @@ async function takeLog(
     await log.release();
     throw error;
   }
+}
+
+/** A worktree goes away with what was changed in it, so there is nothing to undo there. */
+function placeOf(birth: Birth | undefined, { processes }: SessionWorld): AgentTree | undefined {
+  if (birth?.spec.folder === undefined) return birth?.place;
+  return { ...birth.place, workspace: birth.spec.folder, processes, undo: undefined };
 }
 
 /** Of a session that a client opened; its delegates will share it. */

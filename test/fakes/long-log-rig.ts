@@ -98,6 +98,7 @@ export async function createLongLogRig({ store: kind, events, chars = 20, whileO
       subsystems: async () => ({}),
       tools: () => [],
       servers: () => [],
+      schedules: async () => [],
       profiles: async () => [],
       providers: () => [],
       slashCommands: () => [],

@@ -53,6 +53,11 @@ export const catalogRoutes: readonly Route[] = [
     ),
     query: { session: "Those of this session, which is open; default: none." },
   },
+  list("/v1/schedules", "schedules", "Schedules of this user: their times, and what became of their ticks", (call) => {
+    // They name folders and sessions that are none of those that a token may be limited to.
+    call.principal.allow("CreateSession");
+    return call.backend.schedules();
+  }),
   list(
     "/v1/mcp/servers",
     "servers",

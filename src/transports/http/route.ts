@@ -22,6 +22,8 @@ export interface HttpBackend {
   tools(): readonly Tool[];
   /** MCP servers and how they are. */
   servers(): readonly Readonly<Record<string, unknown>>[];
+  /** Prompts that the daemon sends at set times, without the prompts. */
+  schedules(): Promise<readonly object[]>;
   profiles(session?: SessionId): Promise<readonly object[]>;
   providers(): readonly Readonly<Record<string, unknown>>[];
   /** What people can type: in this session, or in any. Throws SessionNotFound for one that is not open. */
