@@ -133,10 +133,8 @@ export async function openSession(
     const { engine, permission, rules, agreements, jobs } = made;
     const ruled = ruleCommands(engine.bus, permission, rules, dependencies.keepRule);
     const { servers } = place;
-    const work = workWords({
-      ...{ agreements, jobs, lasting: engine.lasting, mode: place.mode, clock },
-      isService: dependencies.isService,
-    });
+    const { isService } = dependencies;
+    const work = workWords({ agreements, jobs, lasting: engine.lasting, mode: place.mode, clock, isService });
     const slash = sessionSlash({
       ...place,
       ...{ dependencies, rules: ruled.rules, work, model: () => engine.model, tools: place.allTools },
@@ -148,12 +146,8 @@ export async function openSession(
       work: () => workOf({ agent: made, mode: place.mode, autoApprove: dependencies.autoApprove }),
       slash,
       describe: sessionFacts({
-        dependencies,
-        core,
+        ...{ dependencies, core, folder, servers, project },
         mode: () => (dependencies.autoApprove ? "auto" : modeOf(place.mode)),
-        folder,
-        servers,
-        project,
       }),
       completeInput: completionOf({ slash, servers, core, made, world, dependencies }),
       ...lifeOf({ depth, dependencies, birth, imported, world, place, session: made, ...taken }),
