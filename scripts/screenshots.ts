@@ -50,6 +50,7 @@ function svg(rows: readonly string[], runs: ReadonlyMap<number, readonly Run[]>)
   const height = rows.length * CELL.height + 2 * PAD;
   const texts = rows.flatMap((row, at) => rowTexts(row, at, runs.get(at + 1) ?? []));
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14">
+<title>The terminal interface</title>
 <rect width="100%" height="100%" rx="8" fill="#1b1f27"/>
 ${texts.join("\n")}
 </svg>

@@ -1,14 +1,14 @@
 /** What somebody without a model can do next, as the interface shows it. It comes when it is known; nothing waits for it. */
+import { localModels } from "#program";
 import type { CliPorts } from "./cli-ports.ts";
 
-const LOCAL_PATIENCE_MS = 500;
 const LISTED_MODELS = 3;
 
 /** The model that plays where nothing is set up. */
 export const OFFLINE_MODEL = "scripted:offline";
 
 export async function firstRunText(ports: Pick<CliPorts, "env" | "clock" | "credentials">): Promise<string> {
-  const local = await localModels(ports);
+  const local = (await localModels(ports)).slice(0, LISTED_MODELS);
   const server = local.map((model) => `  /model ${model}   use this model of the local server`);
   return [
     "No model is set up: no key was found, so the offline model answers.",
@@ -16,16 +16,4 @@ export async function firstRunText(ports: Pick<CliPorts, "env" | "clock" | "cred
     "  harness creds add anthropic   store a key, or set ANTHROPIC_API_KEY and start again",
     "  harness demo   an offline tour: watch a bug being fixed",
   ].join("\n");
-}
-
-/** Of an Ollama on this machine; none when it does not answer soon. */
-async function localModels({ env, clock, credentials }: Pick<CliPorts, "env" | "clock" | "credentials">) {
-  const [{ createProvider }, { createSystemRandom }] = await Promise.all([import("#providers"), import("#world")]);
-  const provider = createProvider({ model: "ollama:any" }, { env, clock, credentials, random: createSystemRandom() });
-  try {
-    const found = await provider.models(AbortSignal.timeout(LOCAL_PATIENCE_MS));
-    return found.slice(0, LISTED_MODELS).map(({ id }) => id);
-  } catch {
-    return []; // nobody is there, which is the usual case
-  }
 }

@@ -1,5 +1,4 @@
 /** The command line: one table of commands; each is loaded only when it is called. */
-import { setImmediate } from "node:timers/promises";
 import { Command, CommanderError, Option } from "commander";
 import { defined, paint } from "#base";
 import { ReasonError } from "#protocol";
@@ -35,8 +34,6 @@ import { addScheduleCommands } from "./schedule-commands.ts";
 import { addSkillCommands } from "./skill-commands.ts";
 import { addTokenCommands } from "./token-commands.ts";
 
-/** Of the event loop: after so many, what waits at the terminal has been read. */
-const INPUT_ROUNDS = 3;
 /** Without a command. */
 const ALONE_FLAGS: ReadonlySet<string> = new Set(["--no-daemon", "--plain", "--quiet-cost"]);
 /** What commander puts before a complaint. */
@@ -50,7 +47,10 @@ export async function runCli(
   const argv = withCommand(given);
   const all: CliPorts = { ...world, args: argv, outward: world.outward ?? createOutward(world) };
   const isAlone = argv.every((flag) => ALONE_FLAGS.has(flag));
-  const ports = isAlone && all.terminal.canDraw && !argv.includes("--plain") ? await startedEarly(all) : all;
+  const ports =
+    isAlone && all.terminal.canDraw && !argv.includes("--plain")
+      ? await (await import("./early-start.ts")).startedEarly(all)
+      : all;
   const { terminal, outward } = ports;
   // Standard output of a protocol carries nothing else.
   const tellsJson = argv.includes("--json") && argv[0] !== "rpc";
@@ -100,15 +100,6 @@ export async function runCli(
   } finally {
     ports.early?.release();
   }
-}
-
-async function startedEarly(ports: CliPorts): Promise<CliPorts> {
-  const { mayStartEarly, startEarly } = await import("./early-start.ts");
-  if (!mayStartEarly(ports)) return ports;
-  const started = startEarly(ports);
-  // What was typed already is shown before the rest is loaded, which takes a tenth of a second.
-  for (let round = 0; round < INPUT_ROUNDS; round++) await setImmediate();
-  return started;
 }
 
 function buildProgram(ports: CliPorts, exit: (code: ExitCode) => void, complain: (text: string) => void): Command {

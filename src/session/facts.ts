@@ -3,15 +3,16 @@ import type { Project, ShellHook } from "#artifacts";
 import { defined } from "#base";
 import type { LiveSession } from "#control";
 import type { SessionCore } from "#engine";
+import { modeOf, type SessionMode } from "./agreements.ts";
 import type { SessionDependencies } from "./dependencies.ts";
 import { gitBranch } from "./git-branch.ts";
 import type { SessionServers } from "./servers.ts";
 import { projectHooks } from "./shell-hooks.ts";
 
 export interface FactsParts {
-  readonly dependencies: Pick<SessionDependencies, "settings" | "modelRows">;
+  readonly dependencies: Pick<SessionDependencies, "settings" | "autoApprove" | "modelRows">;
   readonly core: SessionCore;
-  readonly mode: () => Facts["mode"];
+  readonly mode: SessionMode;
   readonly folder: string;
   readonly servers: Pick<SessionServers, "states">;
   readonly project: () => Project | undefined;
@@ -33,7 +34,7 @@ export function sessionFacts({
     const own = models.find(({ model }) => model === core.state.model);
     const hooks = [...(settings.allowProjectHooks ? projectHooks(project()) : []), ...settings.hooks];
     const facts: Facts = {
-      mode: mode(),
+      mode: dependencies.autoApprove ? "auto" : modeOf(mode),
       sandbox: settings.sandbox,
       models,
       servers: servers

@@ -22,7 +22,6 @@ import { createSessionLabels, createToolRates, deniedPrograms, newTreeUse, type 
 import { type CommandOf, ReasonError, type SessionId } from "#protocol";
 import { foldersApart } from "#stores";
 import { refusedWorkspace } from "#world";
-import { modeOf } from "./agreements.ts";
 import { liveSession, ruleCommands } from "./commands.ts";
 import { otherProfile } from "./continued-session.ts";
 import { type OpenedProject, type SessionDependencies, withLimits, withSettings } from "./dependencies.ts";
@@ -95,15 +94,10 @@ export async function openSession(
   async function assemble(): Promise<LiveSession> {
     const context = birth?.place.context ?? createRunContext({ ...dependencies.context, ...command.context });
     const standing = basePrompt(settings);
+    const isResumed = found.previous !== undefined;
     const shellHooks =
       birth?.place.shellHooks ??
-      (await openShellHooks({
-        dependencies,
-        world,
-        isResumed: found.previous !== undefined,
-        session: () => session,
-        project,
-      }));
+      (await openShellHooks({ dependencies, world, isResumed, session: () => session, project }));
     if (opened !== undefined) {
       const { env, args, clock, ids, extensions } = dependencies;
       const { ports, machine } = world;
@@ -135,20 +129,15 @@ export async function openSession(
     const { servers } = place;
     const { isService } = dependencies;
     const work = workWords({ agreements, jobs, lasting: engine.lasting, mode: place.mode, clock, isService });
-    const slash = sessionSlash({
-      ...place,
-      ...{ dependencies, rules: ruled.rules, work, model: () => engine.model, tools: place.allTools },
-    });
+    const { allTools: tools } = place;
+    const slash = sessionSlash({ ...place, dependencies, rules: ruled.rules, work, model: () => engine.model, tools });
     return {
       ...liveSession({ engine, models, context }),
       ...ruled,
       agreements,
       work: () => workOf({ agent: made, mode: place.mode, autoApprove: dependencies.autoApprove }),
       slash,
-      describe: sessionFacts({
-        ...{ dependencies, core, folder, servers, project },
-        mode: () => (dependencies.autoApprove ? "auto" : modeOf(place.mode)),
-      }),
+      describe: sessionFacts({ dependencies, core, mode: place.mode, folder, servers, project }),
       completeInput: completionOf({ slash, servers, core, made, world, dependencies }),
       ...lifeOf({ depth, dependencies, birth, imported, world, place, session: made, ...taken }),
     };
