@@ -82,6 +82,7 @@ await runInterface({
   remember: async () => undefined,
   send: async () => undefined,
   slash: async () => undefined,
+  afterwards: () => undefined,
   save: async (name) => name,
   notices: () => undefined,
   describe: async (error) => String(error),

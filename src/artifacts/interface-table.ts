@@ -1,4 +1,4 @@
-/** `[interface]` and `[keys]` in `config.toml`: how the terminal interface looks, and what its keys do. */
+/** `[interface]` and `[keys]` in `config.toml`: how the terminal interface looks and types, and what its keys do. */
 import { byName, choice, defineTable, type FieldType, flag, list, nested, textThat } from "./schema.ts";
 import { defaultSettings, type Settings } from "./settings.ts";
 
@@ -8,13 +8,18 @@ const ACTION = /^[a-z][a-z0-9-]*$/;
 
 const interfaceTable = defineTable({
   title: "Interface",
-  about: "How the [terminal interface](../guide/terminal.md) looks.",
+  about: "How the [terminal interface](../guide/terminal.md) looks, and how you type in it.",
   fields: {
     theme: {
       type: choice("auto", "dark", "light", "high-contrast", "none"),
       default: `\`"${defaultSettings.interface.theme}"\``,
       meaning:
         "`auto`: `dark` or `light`, as the background of the terminal. `none`: no colours, as with the variable `NO_COLOR`.",
+    },
+    vim: {
+      type: flag,
+      default: `\`${defaultSettings.interface.vim}\``,
+      meaning: "Vim keys in the input: Esc for the normal mode, `i` to type.",
     },
     plain: {
       type: flag,
@@ -27,6 +32,7 @@ const interfaceTable = defineTable({
 
 export const interfaceType: FieldType<Settings["interface"]> = nested(interfaceTable, ({ values }) => ({
   theme: values.theme ?? defaultSettings.interface.theme,
+  vim: values.vim ?? defaultSettings.interface.vim,
   isPlain: values.plain ?? defaultSettings.interface.isPlain,
   isCostShown: values.quiet_cost === undefined ? defaultSettings.interface.isCostShown : !values.quiet_cost,
 }));

@@ -31,7 +31,7 @@ describe("config.toml", () => {
         retention: {},
         audit: { keychain: false },
         log: { components: {} },
-        interface: { theme: "auto", isPlain: false, isCostShown: true },
+        interface: { theme: "auto", vim: false, isPlain: false, isCostShown: true },
         keys: {},
         daemon: { idleMinutes: 30, sessionIdleMinutes: 30 },
         plugins: {},
@@ -146,6 +146,7 @@ command = "idle"
 enabled = false
 [interface]
 theme = "light"
+vim = true
 plain = true
 quiet_cost = true
 [keys]
@@ -178,7 +179,7 @@ cmd = "echo bye"
           tier: "user",
         },
       ],
-      interface: { theme: "light", isPlain: true, isCostShown: false },
+      interface: { theme: "light", vim: true, isPlain: true, isCostShown: false },
       keys: { "open-history": ["ctrl+f", "f3"], suspend: [] },
       allowProjectHooks: true,
       models: [

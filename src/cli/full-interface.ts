@@ -38,6 +38,7 @@ export async function showFullInterface(parts: FullInterfaceParts): Promise<Inte
     theme: !terminal.colour ? "none" : look.theme === "auto" ? "dark" : look.theme,
     followsBackground: terminal.colour && look.theme === "auto",
     keys,
+    vim: look.vim,
     client,
     session,
     facts: {
@@ -71,6 +72,7 @@ export async function showFullInterface(parts: FullInterfaceParts): Promise<Inte
     },
     save: async (name, text) => saveReview(ports, name, await outward.orNothing(text)),
     editOutside: (text) => editOutside(ports, text),
+    afterwards: (text) => terminal.err(`${text}\n`),
     notices: notices.listen,
     describe: (error) => outward.describe(error),
     signal: left,

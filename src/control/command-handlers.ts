@@ -172,6 +172,10 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       await target.live.engine.queue(client.id, whole, client.token);
       return {};
     },
+    async WithdrawInput(client, { session, queued }) {
+      await find(session).live.engine.withdraw(queued, client.id);
+      return {};
+    },
     async SteerTurn(client, command) {
       const session = find(command.session);
       refuseDelegate(session, FROM_ITS_AGENT);

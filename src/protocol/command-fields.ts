@@ -21,6 +21,7 @@ export const shellCommand = z
   .min(1)
   .max(MAX_SHELL_COMMAND_CHARS)
   .describe("For Bash, as a person typed it behind the `!`.");
+export const queuedInput = z.number().int().positive().describe("The id of its InputQueued event.");
 export const skill = z
   .string()
   .min(1)

@@ -60,6 +60,7 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
     body: { session, content: [{ type: "text", text: "hi" }], skill: "review" },
     wrong: { content: { content: [] }, session: { session: 1 }, skill: { skill: "" } },
   },
+  WithdrawInput: { body: { session, queued: 7 }, wrong: { queued: { queued: 0 }, session: { session: 1 } } },
   SteerTurn: {
     body: { session, content: [{ type: "text", text: "hi" }] },
     wrong: { content: { content: "hi" }, session: { session: "" } },

@@ -130,7 +130,7 @@ export const sessionCommands = {
     mcpTool: "harness.run_slash_command",
   }),
   CompleteInput: row({
-    text: "Says what can stand in the place of an input that a person types: slash commands, their arguments, @server:uri.",
+    text: "Says what can stand in the place of an input that a person types: slash commands, their arguments, files behind @, @server:uri.",
     params: ({ z, session }) => ({ session, text: z.string().max(10_000) }),
     reply: ({ z }) => ({ result: z.array(z.string()).readonly().describe("Whole inputs, at most 100.") }),
     scope: "none",

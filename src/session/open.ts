@@ -25,11 +25,12 @@ import { refusedWorkspace } from "#world";
 import { liveSession, ruleCommands } from "./commands.ts";
 import { otherProfile } from "./continued-session.ts";
 import { type OpenedProject, type SessionDependencies, withLimits, withSettings } from "./dependencies.ts";
-import { createSessionEngine } from "./engine.ts";
+import { createSessionEngine, type SessionEngine } from "./engine.ts";
 import { sessionFacts } from "./facts.ts";
-import { createInputCompletion } from "./input-completion.ts";
+import { createInputCompletion, type InputCompletionParts } from "./input-completion.ts";
 import { lifeOf, type TakenLog } from "./life.ts";
 import { createSessionMemory, type SessionMemory } from "./memory.ts";
+import { workspacePaths } from "./path-completion.ts";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project.ts";
 import type { SessionServers } from "./servers.ts";
 import { type HookedSession, openShellHooks, type ShellHooks } from "./shell-hooks.ts";
@@ -130,7 +131,6 @@ export async function openSession(
     const work = workWords({ agreements, jobs, lasting: engine.lasting, mode: place.mode, clock, isService });
     const { allTools: tools } = place;
     const slash = sessionSlash({ ...place, dependencies, rules: ruled.rules, work, model: () => engine.model, tools });
-    const completion = createInputCompletion({ slash, servers, redaction: core.redaction });
     return {
       ...liveSession({ engine, models, context }),
       ...ruled,
@@ -138,10 +138,31 @@ export async function openSession(
       work: () => workOf({ agent: made, mode: place.mode, autoApprove: dependencies.autoApprove }),
       slash,
       describe: sessionFacts({ dependencies, core, mode: place.mode, folder, servers, project }),
-      completeInput: (text) => completion(text, new AbortController().signal),
+      completeInput: completionOf({ slash, servers, core, made, world, dependencies }),
       ...lifeOf({ depth, dependencies, birth, imported, world, place, session: made, ...taken }),
     };
   }
+}
+
+function completionOf({
+  core: { redaction },
+  made: { engine, rules },
+  world: { ports },
+  dependencies: { clock, settings },
+  ...parts
+}: Pick<InputCompletionParts, "slash" | "servers"> & {
+  readonly core: SessionCore;
+  readonly made: Pick<SessionEngine, "engine" | "rules">;
+  readonly world: SessionWorld;
+  readonly dependencies: SessionDependencies;
+}): LiveSession["completeInput"] {
+  const completion = createInputCompletion({
+    ...parts,
+    redaction,
+    paths: workspacePaths({ ports, clock, rules }),
+    models: () => [...new Set([engine.model, ...settings.models.map(({ model }) => model)])],
+  });
+  return (text) => completion(text, new AbortController().signal);
 }
 
 /** Which session is opened, in which folder, and with what the project there says. */

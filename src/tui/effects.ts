@@ -23,6 +23,8 @@ export type Effect =
       readonly session?: SessionId;
       readonly done?: string;
     }
+  /** A queued input comes back: `text` goes before what is typed, once it can no longer begin. */
+  | { readonly type: "take-back"; readonly queued: number; readonly text: string }
   | LoadEffect
   /** Opens a layer above the others. */
   | { readonly type: "open"; readonly layer: string; readonly argument?: string }

@@ -13,19 +13,18 @@ export function withEvent(transcript: Transcript, event: Event, nowMs: number): 
       const begun = closed(before);
       const text = textOf(event.payload.content);
       return {
-        ...add(begun, { kind: "input", text, isQueued: false }),
+        ...add(begun, { kind: "input", text }),
         isTurnRunning: true,
         turnSinceMs: nowMs,
         turnCostUsd: 0,
         changed: [],
-        queued: Math.max(0, begun.queued - (event.payload.queued === undefined ? 0 : 1)),
         model: event.payload.model,
         waiting: "the model",
         waitingSinceMs: nowMs,
       };
     }
-    case "InputQueued":
-      return { ...before, queued: before.queued + 1 };
+    case "TurnSteered":
+      return add(closedText(before), { kind: "input", text: textOf(event.payload.content) });
     case "TextDelta": {
       const { step, block, text } = event.payload;
       return { ...withText(before, `${event.payload.turn}/${step}/${block}`, text), waiting: "" };
@@ -83,8 +82,12 @@ function withNotice(before: Transcript, event: Event): Transcript {
       return notice(before, "dim", compactionLine(event.payload));
     case "SandboxStatus":
       return event.payload.active ? before : notice(before, "warn", event.payload.detail);
-    case "InputRefused":
-      return notice(before, "bad", `✗ a queued input was not started: ${event.payload.message}`);
+    case "InputRefused": {
+      const { reason, message } = event.payload;
+      // Whoever took it back has it in their editor.
+      if (reason === "InputWithdrawn") return notice(before, "dim", "A queued input was taken back.");
+      return notice(before, "bad", `✗ a queued input was not started: ${message}`);
+    }
     case "BudgetWarning": {
       const { scope, kind, used, limit } = event.payload;
       return notice(before, "warn", `budget of the ${scope}: ${Number(used.toFixed(4))} of ${limit} ${kind} used`);
@@ -100,7 +103,7 @@ function withNotice(before: Transcript, event: Event): Transcript {
 }
 
 function withTurnEnd(before: Transcript, payload: EventOf<"TurnEnded">["payload"], nowMs: number): Transcript {
-  const { outcome, usage, cost_usd: cost, steps, queued = [] } = payload;
+  const { outcome, usage, cost_usd: cost, steps } = payload;
   const seconds = ((nowMs - before.turnSinceMs) / 1000).toFixed(1);
   const tokens = usage.input_tokens + usage.output_tokens;
   const files = before.changed.length === 0 ? [] : [`${counted(before.changed.length, "file")} changed`];
@@ -111,7 +114,6 @@ function withTurnEnd(before: Transcript, payload: EventOf<"TurnEnded">["payload"
     ...add(closed(before), { kind: "summary", text }),
     isTurnRunning: false,
     waiting: "",
-    queued: queued.length,
   };
 }
 

@@ -6,9 +6,11 @@ import type { Effect } from "./effects.ts";
 export interface InputState {
   /** What can be typed behind a slash, as it was last asked for. */
   readonly commands: readonly SlashCommand[];
+  /** Put aside for later; empty: nothing. */
+  readonly stashed: string;
 }
 
-export interface InputSituation extends InputState {
+export interface InputSituation extends Pick<InputState, "commands"> {
   readonly isTurnRunning: boolean;
   /** To the running turn instead of after it. */
   readonly isSteering: boolean;
@@ -25,12 +27,19 @@ const kinds: readonly {
   { begins: "", effects: (text, situation) => [{ type: wayOf(situation), text }] },
 ];
 
-export const noInput: InputState = { commands: [] };
+export const noInput: InputState = { commands: [], stashed: "" };
 
 /** `text` is trimmed and not empty. */
 export function inputEffects(text: string, situation: InputSituation): readonly Effect[] {
   const kind = kinds.find(({ begins }) => text.startsWith(begins));
   return [{ type: "clear" }, ...(kind?.effects(text, situation) ?? [])];
+}
+
+/** What is typed and what was put aside change places. */
+export function swapStash(before: InputState, typed: string): { input: InputState; effects: readonly Effect[] } {
+  const { stashed } = before;
+  if (typed === "" && stashed === "") return { input: before, effects: [] };
+  return { input: { ...before, stashed: typed }, effects: [{ type: "write", text: stashed }] };
 }
 
 function wayOf({ isTurnRunning, isSteering }: InputSituation): "send" | "queue" | "steer" {

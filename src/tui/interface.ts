@@ -22,6 +22,8 @@ export interface InterfaceParts {
   readonly followsBackground: boolean;
   /** The user's own keys, by action. */
   readonly keys: KeyOverrides;
+  /** Vim keys in the input. Default: none. */
+  readonly vim?: boolean;
   readonly client: Pick<EngineClient, "session" | "sessions">;
   readonly session: ClientSession;
   readonly facts: StatusFacts;
@@ -42,6 +44,8 @@ export interface InterfaceParts {
   slash(line: string, print: (text: string) => void): Promise<SessionId | undefined>;
   /** In the person's own editor, which has the terminal meanwhile. Undefined: nothing was changed. */
   editOutside(text: string): Promise<string | undefined>;
+  /** A line for the person once the terminal is given back. */
+  afterwards(text: string): void;
   /** Keeps a text for other programs; gives the path. */
   save(name: string, text: string): Promise<string>;
   /** What the program says meanwhile is shown in the conversation. */
@@ -127,7 +131,16 @@ export async function runInterface(parts: InterfaceParts): Promise<InterfaceEnd>
     if (isOther) painter.erase();
     else painter.leave();
     restore();
-    if (running !== undefined) await draft.keep(running.typed());
+    if (running !== undefined) await keepLast(parts, draft, running.typed());
+  }
+}
+
+/** The conversation is over whether or not the draft could be kept. */
+async function keepLast({ describe, afterwards }: InterfaceParts, draft: DraftKeeper, text: string): Promise<void> {
+  try {
+    await draft.keep(text);
+  } catch (error) {
+    afterwards(await describe(error));
   }
 }
 

@@ -11,7 +11,7 @@ import type { Message } from "./state.ts";
 export interface PerformerOptions {
   readonly parts: InterfaceParts;
   readonly editor: InputEditor;
-  readonly painter: Pick<Painter, "erase">;
+  readonly painter: Pick<Painter, "erase" | "now">;
   readonly signal: AbortSignal;
   end(how: InterfaceEnd): void;
   dispatch(message: Message): void;
@@ -42,6 +42,18 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
   async function runCommand(text: string): Promise<void> {
     await parts.remember(text);
     await session.submit({ kind: "RunShellCommand", command: ownCommandOf(text) ?? "" });
+  }
+
+  async function steer(text: string): Promise<void> {
+    await parts.remember(text);
+    await session.steer(text);
+  }
+
+  async function takeBack({ queued, text }: Extract<Effect, { type: "take-back" }>): Promise<void> {
+    await session.submit({ kind: "WithdrawInput", queued });
+    const typed = editor.typed().text;
+    editor.write(typed === "" ? text : `${text}\n${typed}`);
+    painter.now();
   }
 
   async function load(effect: LoadEffect): Promise<void> {
@@ -82,7 +94,10 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
         editor.remember(effect.text);
         return attempt(() => send(effect.text, effect.type === "queue"));
       case "steer":
-        return attempt(() => session.steer(effect.text));
+        editor.remember(effect.text);
+        return attempt(() => steer(effect.text));
+      case "take-back":
+        return attempt(() => takeBack(effect));
       case "slash":
         editor.remember(effect.text);
         return attempt(() => slash(effect.text));

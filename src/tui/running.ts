@@ -33,8 +33,12 @@ export function createRunning({ parts, painter, signal, end, ...from }: RunningO
   const editor = createInputEditor({
     widgets,
     theme: () => themes[state.theme],
-    completion: createCompletion({ commands: () => state.input.commands }),
+    completion: createCompletion({
+      commands: () => state.input.commands,
+      complete: async (text) => (await parts.session.submit({ kind: "CompleteInput", text })).result,
+    }),
     history: parts.history(),
+    vim: parts.vim ?? false,
     terminalRows: () => screen.size().rows,
     onSubmit: (text) => dispatch({ type: "submit", text, isSteering: false }),
     onOffer: () => painter.now(),
@@ -83,7 +87,7 @@ export function createRunning({ parts, painter, signal, end, ...from }: RunningO
     },
     widthOf: widgets.visibleWidth,
     state: () => state,
-    typed: () => editor.typed().text,
+    typed: () => editor.typed().text || state.input.stashed,
     close() {
       keys.destroy();
       state = { ...state, layers: [] };

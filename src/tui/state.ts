@@ -13,11 +13,12 @@ import {
 } from "./approval.ts";
 import type { Effect } from "./effects.ts";
 import { withEvent } from "./fold.ts";
-import { type InputState, inputEffects, noInput } from "./input.ts";
+import { type InputState, inputEffects, noInput, swapStash } from "./input.ts";
 import type { Keymap } from "./key-table.ts";
 import type { Layer, OpenLayer } from "./layer.ts";
 import { closeTop, openedLayers, toLayers, toTop } from "./layer-stack.ts";
 import type { Loaded } from "./loads.ts";
+import { takeBack, type WaitingInput, withQueueEvent } from "./queue.ts";
 import type { Size } from "./screen-writer.ts";
 import { changesFacts, noStatus, type SessionStatus, withStatusEvent } from "./session-status.ts";
 import type { ThemeName } from "./theme.ts";
@@ -31,6 +32,8 @@ export interface State {
   readonly transcript: Transcript;
   readonly questions: Questions;
   readonly input: InputState;
+  /** Inputs that wait for their turn, oldest first. */
+  readonly queue: readonly WaitingInput[];
   readonly status: SessionStatus;
   /** The last one is on top and has the keys. */
   readonly layers: readonly OpenLayer[];
@@ -44,6 +47,8 @@ export interface Typed {
   readonly text: string;
   /** It shows what could follow, and takes the keys for that. */
   readonly isOffering: boolean;
+  /** Vim keys: Esc ends the insert mode, or a command that was begun. */
+  readonly takesEscape?: boolean;
 }
 
 export type Message =
@@ -85,6 +90,7 @@ export function initialState(
     transcript: emptyTranscript(session, model),
     questions: noQuestions(nowMs),
     input: noInput,
+    queue: [],
     status: noStatus,
     layers: [],
     banner: undefined,
@@ -134,6 +140,7 @@ function withMessageEvent(state: State, event: Event, agoMs: number, context: Up
     ...state,
     questions: withQuestionEvent(state.questions, event, state.nowMs),
     transcript: withEvent(state.transcript, event, state.nowMs - agoMs),
+    queue: withQueueEvent(state.queue, event, state.transcript.session),
     status: withStatusEvent(state.status, event, state.transcript.session),
   };
   const { state: told, effects } = toLayers(next, { type: "changed" }, context);
@@ -179,9 +186,15 @@ function withInputKey(state: State, { key, sequence, typed }: KeyMessage, contex
     case "leave":
       return typed.text === "" ? { state, effects: [{ type: "leave" }] } : type;
     case "cancel":
-      return state.transcript.isTurnRunning ? { state, effects: [{ type: "cancel" }] } : type;
+      return state.transcript.isTurnRunning && !typed.takesEscape ? { state, effects: [{ type: "cancel" }] } : type;
     case "steer":
       return withSubmit(state, typed.text, true);
+    case "stash": {
+      const { input, effects } = swapStash(state.input, typed.text);
+      return { state: { ...state, input }, effects };
+    }
+    case "edit-queued":
+      return { state, effects: takeBack(state.queue) };
     case "edit-outside":
       return { state, effects: [{ type: "edit-outside" }] };
     default: {
@@ -227,7 +240,13 @@ function withSubmit(state: State, typed: string, isSteering: boolean): Update {
   }
   if (text === "") return same(state);
   const { isTurnRunning } = state.transcript;
-  return { state, effects: inputEffects(text, { ...state.input, isTurnRunning, isSteering }) };
+  const { stashed } = state.input;
+  const effects = inputEffects(text, { ...state.input, isTurnRunning, isSteering });
+  if (stashed === "") return { state, effects };
+  return {
+    state: { ...state, input: { ...state.input, stashed: "" } },
+    effects: [...effects, { type: "write", text: stashed }],
+  };
 }
 
 /** Letters, digits, signs: what a key writes. */

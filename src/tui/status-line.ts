@@ -31,7 +31,7 @@ export function statusLine(state: State, facts: StatusFacts, { theme, columns, w
     { text: own === undefined ? "" : own.mode, keep: own?.mode === "ask" ? 2 : 8 },
     { text: own?.branch ?? "", keep: 4 },
     { text: sandboxText(status), keep: status.isSandboxed === false ? 7 : 2 },
-    { text: transcript.queued > 0 ? `${transcript.queued} queued` : "", keep: 7 },
+    { text: state.queue.length > 0 ? `${state.queue.length} queued` : "", keep: 7 },
     { text: isConnected ? "" : "reconnecting …", keep: 10 },
   ];
   let shown = parts.map((part) => ({ ...part, text: visibleLine(part.text) })).filter(({ text }) => text !== "");

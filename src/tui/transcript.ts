@@ -10,7 +10,7 @@ import { appended, type BlockLog, emptyLog, entriesFrom } from "./block-log.ts";
 export type Block = (ShownBlock | CallBlock | DelegateBlock) & { readonly at?: number };
 
 type ShownBlock =
-  | { readonly kind: "input"; readonly text: string; readonly isQueued: boolean }
+  | { readonly kind: "input"; readonly text: string }
   | {
       readonly kind: "answer";
       readonly key: string;
@@ -77,7 +77,6 @@ export interface Transcript {
   readonly sessionCostUsd: number;
   /** Files that the calls of the turn changed. */
   readonly changed: readonly string[];
-  readonly queued: number;
   readonly todos: EventOf<"TodosChanged">["payload"]["todos"];
   readonly model: string;
   /** What is waited for, when nothing else on the screen says so. */
@@ -97,7 +96,6 @@ export function emptyTranscript(session: SessionId, model: string): Transcript {
     turnCostUsd: 0,
     sessionCostUsd: 0,
     changed: [],
-    queued: 0,
     todos: [],
     model,
     waiting: "",

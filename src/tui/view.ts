@@ -6,6 +6,7 @@ import type { LayerView } from "./layer.ts";
 import { layerContext } from "./layer-stack.ts";
 import { pinnedRows } from "./pinned.ts";
 import { questionRows } from "./question-rows.ts";
+import { queueRows } from "./queue.ts";
 import type { LiveRegion } from "./screen-writer.ts";
 import { hasKeys, type State, type UpdateContext } from "./state.ts";
 import { type StatusFacts, statusLine } from "./status-line.ts";
@@ -44,7 +45,8 @@ export function liveRegion(
   const asked = questionRows(state.questions, share, style);
   const status = statusLine(state, facts, style);
   const pinned = pinnedRows(state.transcript, state.size.rows, style);
-  const below = [...pinned, ...bannerRows(state, style), ...asked, ...focus.rows, status];
+  const queued = queueRows(state.queue, state.input.stashed, context.keymap, style);
+  const below = [...pinned, ...queued, ...bannerRows(state, style), ...asked, ...focus.rows, status];
   const above = [...state.transcript.blocks.flatMap((block) => blockRows(block, style)), ...waitingRows(state, style)];
   const room = Math.max(0, most - below.length);
   const shown = room === 0 ? [] : above.slice(-room);

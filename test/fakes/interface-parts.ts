@@ -27,6 +27,7 @@ export function interfaceParts(
     slash: async () => undefined,
     editOutside: async () => undefined,
     save: async (name) => name,
+    afterwards: () => undefined,
     notices: () => undefined,
     describe: async (error) => String(error),
     signal: new AbortController().signal,
