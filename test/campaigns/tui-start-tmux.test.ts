@@ -105,7 +105,7 @@ describe.skipIf(!hasTmux)("the interface in tmux", () => {
       pane.type("y");
       return pane.screen();
     };
-    await expect.poll(pressed, { interval: 300 }).toContain("Written.");
+    await expect.poll(pressed, { interval: 2_000 }).toContain("Written.");
     expect(readFileSync(file, "utf8")).toBe("one\n");
     pane.press("C-u");
     pane.type("/undo");
