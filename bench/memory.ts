@@ -1,6 +1,7 @@
 /**
  * `node bench/memory.ts`: memories on disk and chosen for a turn. 1,000 memories: the choice for an input takes under 10 ms, and of
- * 200 labelled inputs at least 0.9 find theirs among the first five. Also what a set of an outsider finds, what reading them costs, and a folder with 10,000 files.
+ * 200 labelled inputs at least 0.9 find theirs among the first five. Also the share of a set by an outsider, what reading memories
+ * costs, and a folder with 10,000 files.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
