@@ -6,6 +6,7 @@ import {
   aliasSource,
   type BuiltInRuns,
   createSlashRegistry,
+  type Redaction,
   type SlashEntry,
   type SlashRegistry,
   type SlashSource,
@@ -31,6 +32,7 @@ export interface SessionSlashParts {
   readonly runtime: ProjectRuntime | undefined;
   readonly work: BuiltInRuns;
   readonly memory: Pick<SessionMemory, "considered" | "port">;
+  readonly redaction: Pick<Redaction, "output">;
 }
 
 /** Throws ConfigInvalid when two sources claim the same namespace. */
@@ -43,6 +45,7 @@ export function sessionSlash({
   tools,
   work,
   memory,
+  redaction,
 }: SessionSlashParts): SlashRegistry {
   const { slash, settings, profiles } = dependencies;
   const project = () => runtime?.live.current();
@@ -75,7 +78,21 @@ export function sessionSlash({
       }),
     }),
   });
-  return registry;
+  return {
+    ...registry,
+    async run(...given) {
+      const outcome = await registry.run(...given);
+      return outcome.text === undefined ? outcome : { ...outcome, text: redactedText(redaction, outcome.text) };
+    },
+  };
+}
+
+/** Every client may read it: it leaves as clean as an event. */
+function redactedText(redaction: SessionSlashParts["redaction"], text: string): string {
+  return redaction
+    .output([{ type: "text", text }])
+    .map((block) => (block.type === "text" ? block.text : ""))
+    .join("");
 }
 
 /** Only those of a file that somebody allowed. */
