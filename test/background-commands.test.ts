@@ -196,6 +196,36 @@ describe("a background command", () => {
   });
 });
 
+describe("a background command that writes what programs of the person obey", () => {
+  const hook = (folder: string) =>
+    `git init -q ${folder} && printf 'touch ran' > ${folder}/.git/hooks/pre-commit && chmod +x ${folder}/.git/hooks/pre-commit`;
+
+  test.each([
+    ["a hook of a new repository", hook("."), ".git/hooks/pre-commit"],
+    [
+      "a hook of a new repository in a folder, again and again",
+      `while :; do ${hook("sub")}; done`,
+      "sub/.git/hooks/pre-commit",
+    ],
+    ["a file with a name that only a pattern protects", "touch mise.x.toml", "mise.x.toml"],
+  ])("is ended while it would go on, and %s is taken away", async (_, command, path) => {
+    const rig = await rigOf(beside(`${command}; sleep 600`), says("started"));
+    await rig.send();
+    expect(await rig.next("JobEnded")).toMatchObject({
+      status: "stopped",
+      detail: expect.stringContaining("git, an editor"),
+    });
+    expect(existsSync(join(rig.workspace.root, path))).toBe(false);
+    expect(existsSync(join(rig.workspace.root, `${path}.held-back`))).toBe(true);
+  });
+
+  test("goes on when it makes a repository that runs nothing", async () => {
+    const rig = await rigOf(beside("git init -q sub; sleep 2.5; echo over"), says("started"));
+    await rig.send();
+    expect(await rig.next("JobEnded")).toMatchObject({ status: "exited", exit_code: 0 });
+  });
+});
+
 describe("a person", () => {
   const slash = async (rig: HarnessRig, namespace: string, name: string, args = {}): Promise<string> =>
     (await rig.submit({ kind: "RunSlashCommand", namespace, name, args })).result.text ?? "";

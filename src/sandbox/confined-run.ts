@@ -4,8 +4,10 @@
  */
 import { realpathSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { EffectError, type ProcessExit, type ProcessPort, type ProcessSpec } from "#base";
+import { type Clock, EffectError, type ProcessExit, type ProcessPort, type ProcessSpec } from "#base";
+import { CAUGHT, watchBeside } from "./beside-watch.ts";
 import { createControlGroup } from "./control-group.ts";
+import { sweptTogether } from "./held-back.ts";
 import { type CheckoutWatch, watchCheckouts } from "./held-checkout.ts";
 import { misplacedMount } from "./mount-check.ts";
 import { makePins } from "./mount-pins.ts";
@@ -68,6 +70,7 @@ export interface ConfinedRunOptions {
   readonly outside: ProcessPort;
   readonly ground: SessionGround;
   readonly guard: NameGuard;
+  readonly clock: Pick<Clock, "sleep" | "monotonicMs">;
   readonly ownPaths: readonly string[];
   readonly readerTimeoutMs: number;
   /** Whether allowed commands can make Unix sockets: with a list of hosts, nobody else's socket may be a way around it. */
@@ -107,6 +110,7 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
     outside,
     ground,
     guard,
+    clock,
     ownPaths,
     readerTimeoutMs,
     unixSockets,
@@ -285,15 +289,18 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
     };
     let exit: ProcessExit;
     let failures: readonly Error[] = [];
+    const beside = spec.onStarted && watchBeside(() => sweep(planned.watched), clock, signal);
     try {
       makePins(planned.pins);
       prepare?.(held);
       const policy = sandbox.holdsNames ? { ...planned.policy, held } : planned.policy;
       const confined = { ...spec, confinement: "workspace" } as const;
-      exit = await run(wrapped(sandbox, command, policy, network), policy, confined, env, signal);
+      const stop = beside?.signal ?? signal;
+      exit = await run(wrapped(sandbox, command, policy, network), policy, confined, env, stop);
+      if (beside?.isCaught && !signal.aborted) exit = { ...exit, note: CAUGHT };
     } finally {
       await release();
-      const swept = sweep(planned.watched);
+      const swept = sweptTogether([...(beside === undefined ? [] : [beside.close()]), sweep(planned.watched)]);
       failures = swept.failures;
       for (const line of [...swept.lines, ...failures.map(({ message }) => message)]) say(line);
     }

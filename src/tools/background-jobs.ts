@@ -222,7 +222,7 @@ function howItEnded(
 ): Pick<EndedJob, "status" | "exit_code" | "signal" | "detail"> {
   const { ended, code, signal, note: detail } = exit ?? { ended: "cancelled", code: null, signal: null };
   if (isLoud) return { status: "output", detail: `more than ${MAX_PRINTED_MIB} MiB` };
-  if (ended === "cancelled") return { status: "stopped" };
+  if (ended === "cancelled") return { status: "stopped", ...defined({ detail }) };
   const status = ended === "exit" ? "exited" : ended;
   return { status, ...defined({ exit_code: code ?? undefined, signal: signal ?? undefined, detail }) };
 }
