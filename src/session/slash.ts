@@ -12,6 +12,7 @@ import {
   type SlashSource,
   type Tool,
 } from "#engine";
+import { ReasonError } from "#protocol";
 import { agentCommands } from "./agent-commands.ts";
 import type { SessionDependencies } from "./dependencies.ts";
 import { projectCommands } from "./markdown-commands.ts";
@@ -104,8 +105,12 @@ function projectAliases(runtime: ProjectRuntime | undefined): readonly (readonly
 const FOUND = 10;
 
 function memoryRun({ considered, port }: SessionSlashParts["memory"]): SlashEntry["run"] {
-  return async ({ text }) => {
+  return async ({ text }, { identityClass }) => {
     if (text !== undefined) {
+      // An agent searches with a call, which is on the record and brings labels.
+      if (identityClass !== "human") {
+        throw new ReasonError("NotAllowed", { detail: "Only a human may search memories by hand." });
+      }
       const found = await port.search(text, FOUND);
       return { text: found.map((memory) => `  ${memoryLine(memory)}`).join("\n") || "No memory matches." };
     }
