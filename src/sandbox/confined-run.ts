@@ -2,8 +2,7 @@
  * Runs one program in a confinement: plans the policy, holds the protected names, keeps the reader to its time and output, and looks
  * afterwards at what no mount could hold. A sandbox that cannot be made for this workspace is a refusal.
  */
-import { realpathSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { join } from "node:path";
 import { type Clock, EffectError, type ProcessExit, type ProcessPort, type ProcessSpec } from "#base";
 import { CAUGHT, watchBeside } from "./beside-watch.ts";
 import { createControlGroup } from "./control-group.ts";
@@ -23,7 +22,7 @@ import {
   type ReaderOptions,
   unfitPath,
 } from "./policy.ts";
-import { isExecutable } from "./probe.ts";
+import { programFile } from "./program-file.ts";
 import { READER_LIMITS, WORKSPACE_LIMITS } from "./resource-limits.ts";
 import type {
   CommandLine,
@@ -383,25 +382,4 @@ function notConfined(why: string): EffectError {
   const told = why.replace(/^bwrap: /, "").trim();
   const remedy = "For details, run harness sandbox check; or choose another workspace";
   return new EffectError("SandboxUnavailable", `${told}, so Harness refused it (built-in: sandbox). ${remedy}`);
-}
-
-/** The program by its full path, looked up as the process port would: what is missing must be reported as missing. */
-function programFile(spec: ProcessSpec, root: string, searchPath: string): string {
-  if (isAbsolute(spec.file)) return spec.file;
-  if (spec.file.includes("/")) return realpathOr(join(root, spec.cwd ?? ".", spec.file));
-  const found = (spec.env?.PATH ?? searchPath)
-    .split(":")
-    .filter((folder) => isAbsolute(folder))
-    .map((folder) => join(folder, spec.file))
-    .find(isExecutable);
-  if (found === undefined) throw new EffectError("NotFound", `the program ${spec.file} does not exist`);
-  return found;
-}
-
-function realpathOr(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    throw new EffectError("NotFound", `the program ${path} does not exist`);
-  }
 }
