@@ -311,10 +311,10 @@ function stepBeginning(
 
 /** What the person and the agent agree on, and what goes on beside the turns of a root; with the tools for it. */
 function sessionWork({ core, dependencies, birth, place }: SessionEngineParts, lasting: () => Lasting) {
-  const { bus, clock } = core;
+  const { bus, clock, redaction } = core;
   const agreements = createAgreements({ bus, mode: place.mode, lasting });
   if (birth !== undefined) return { agreements, jobs: undefined, tools: (): readonly Tool[] => [] };
-  const jobs = createBackgroundJobs({ bus, clock, ids: dependencies.ids, now: () => runningStep(core) });
+  const jobs = createBackgroundJobs({ bus, redaction, clock, ids: dependencies.ids, now: () => runningStep(core) });
   const forJobs = createJobTools(jobs, clock);
   // Those for background commands come with the first one.
   const tools = (): readonly Tool[] =>

@@ -130,7 +130,8 @@ export async function openSession(
     const { isService } = dependencies;
     const work = workWords({ agreements, jobs, lasting: engine.lasting, mode: place.mode, clock, isService });
     const { allTools: tools } = place;
-    const slash = sessionSlash({ ...place, dependencies, rules: ruled.rules, work, model: () => engine.model, tools });
+    const said = { model: () => engine.model, redaction: core.redaction };
+    const slash = sessionSlash({ ...place, ...said, dependencies, rules: ruled.rules, work, tools });
     return {
       ...liveSession({ engine, models, context }),
       ...ruled,
