@@ -3,7 +3,7 @@
  * context sources. Each line was tried from outside; none may have an effect without a person, and no text may leave its delimiters.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, symlinkSync } from "node:fs";
+import { existsSync, symlinkSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { SlashArgs } from "#protocol";
@@ -94,7 +94,8 @@ test("context sources of a repository read nothing and run nothing that no rule 
   symlinkSync("/etc/passwd", join(root, "link"));
   symlinkSync("/proc/self/environ", join(root, "proc"));
   execFileSync("mkfifo", [join(root, "pipe")]);
-  execFileSync("truncate", ["-s", "100M", join(root, "large")]);
+  rig.workspace.put("large", "");
+  truncateSync(join(root, "large"), 100 * 1024 ** 2);
   for (const mode of ["plan", "accept-edits"] as const) {
     await rig.submit({ kind: "SetMode", mode });
     await rig.send("x");
