@@ -95,7 +95,7 @@ async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags
     project,
   );
   const agent = flags.agent === undefined ? undefined : findAgent(project, flags.agent);
-  const model = agent?.model ?? ports.env.HARNESS_MODEL ?? settings.models[0]?.model ?? "not configured";
+  const model = agent?.model ?? ports.env.HARNESS_MODEL ?? settings.models[0]?.model ?? "no model configured";
   const counter = await tokenCounter(model);
   const redactor = await ports.outward.load();
   // As the model would see it, and before lines are drawn around it.
