@@ -25,6 +25,7 @@ import type { CliPorts } from "./cli-ports.ts";
 import { memorySections, sourceSections } from "./context-joins.ts";
 import { tokenCounter } from "./context-tokens.ts";
 import type { ExitCode } from "./exit-code.ts";
+import { leftOutSkills } from "./skills.ts";
 import { formatTable } from "./table.ts";
 import { requestFacts, type ServerFact, serverFacts, toolFacts, warnOfServers } from "./tool-facts.ts";
 
@@ -130,6 +131,7 @@ async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags
   ];
   const sections = [
     ...blocks.map((block) => section(block)),
+    ...(agent === undefined ? leftOutBlocks(project) : []).map((block) => section(block)),
     ...(agent === undefined ? await notEnabled(ports, project, flags) : []).map((block) => section(block)),
     ...(agent === undefined ? await joins() : []).map((block) => section(block)),
     ...tools.map(({ name, source, visible, why, description, schema, parameters }) =>
@@ -151,6 +153,13 @@ async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags
     mcp_servers: serverFacts(preview),
     ...(agent === undefined ? { request: requestFacts(preview) } : {}),
   };
+}
+
+/** Skills of the project that are not in the list, each with the reason. */
+function leftOutBlocks(project: Project): readonly Omit<Section, "tokens">[] {
+  return leftOutSkills(project).map(({ name, source, left_out }) => ({
+    ...{ kind: "skills", name, source, priority: 0, active: false, text: "", ...defined({ hidden: left_out }) },
+  }));
 }
 
 /** Context files that are there and that the configuration does not name. */
