@@ -42,7 +42,9 @@ describe.runIf(hasSandbox)("the MCP servers of a session", () => {
     expect((await slash(rig, "mcp")).text).toBe("  new: stopped, 0 tools\n  gone: stopped, 0 tools");
     expect((await slash(rig, "health")).text).toContain("  mcp_servers: ok: new stopped, gone stopped\n");
     await rig.send();
-    expect((await slash(rig, "health")).text).toMatch(/^ {2}mcp_servers: (failing|ok): new ready, gone (down|starting)$/m);
+    expect((await slash(rig, "health")).text).toMatch(
+      /^ {2}mcp_servers: (failing|ok): new ready, gone (down|starting)$/m,
+    );
     const listed = String((await slash(rig, "mcp:list")).text);
     // It is tried again after a second.
     expect(listed).toMatch(/^ {2}new: ready, 8 tools\n {2}gone: (down|starting), 0 tools; last error: it exited/);

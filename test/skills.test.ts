@@ -185,6 +185,7 @@ describe("harness skills", () => {
     expect({ code, out }).toEqual({ code: 1, out: "1 valid, 1 invalid.\n" });
     expect(err).toContain(".claude/skills/bad/SKILL.md:1:1: The skill does not begin with frontmatter.");
     expect((await cli.run("skills", "list")).out).toMatch(/deploy .*needs your ack/);
+    expect((await cli.run("context")).out).toMatch(/⚪ {2}skills +deploy .*needs your ack/);
     expect(await cli.run("ack")).toMatchObject({ code: 0 });
     expect(await cli.json("skills", "list")).toMatchObject({
       skills: expect.arrayContaining([

@@ -58,3 +58,11 @@ test("the budget holds over ten thousand entries of any size", () => {
   expect(Object.values(counted).reduce((sum, one) => sum + one.bytes, 0)).toBe(bytes);
   expect(textBytes("ab", "c")).toBe(6);
 });
+
+test("estimated sizes are counted in whole bytes", () => {
+  const budget = createCacheBudget(1000);
+  const cache = budget.open<string>("texts");
+  cache.set("a", "one", 10.1);
+  cache.set("b", "two", 10.2);
+  expect(budget.counters().bytes).toBe(2 * (KEY_BYTES + 11));
+});

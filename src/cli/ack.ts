@@ -188,7 +188,7 @@ export async function verifyAckCommand(ports: CliPorts, flags: VerifyAckFlags): 
   else if (isGood)
     terminal.out(`${filesOf(survey)} unchanged since ${survey.files.length === 1 ? "it was" : "they were"} acked.\n`);
   else if (changed.length > 0) {
-    terminal.err("✗ HookHashChanged: these files changed since they were acked:\n");
+    terminal.err("✗ HookHashChanged: these files are new or changed since the last ack:\n");
     terminal.out(changed.map(({ file, change }) => `${change.padEnd(8)}${visibleLine(file)}\n`).join(""));
   } else {
     terminal.err("✗ These MCP servers are not as they were approved. Look at each with: harness mcp approve NAME\n");

@@ -25,6 +25,7 @@ import type { CliPorts } from "./cli-ports.ts";
 import { memorySections, sourceSections } from "./context-joins.ts";
 import { tokenCounter } from "./context-tokens.ts";
 import type { ExitCode } from "./exit-code.ts";
+import { leftOutSkills } from "./skills.ts";
 import { formatTable } from "./table.ts";
 import { requestFacts, type ServerFact, serverFacts, toolFacts, warnOfServers } from "./tool-facts.ts";
 
@@ -95,7 +96,7 @@ async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags
     project,
   );
   const agent = flags.agent === undefined ? undefined : findAgent(project, flags.agent);
-  const model = agent?.model ?? ports.env.HARNESS_MODEL ?? settings.models[0]?.model ?? "not configured";
+  const model = agent?.model ?? ports.env.HARNESS_MODEL ?? settings.models[0]?.model ?? "no model configured";
   const counter = await tokenCounter(model);
   const redactor = await ports.outward.load();
   // As the model would see it, and before lines are drawn around it.
@@ -130,6 +131,7 @@ async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags
   ];
   const sections = [
     ...blocks.map((block) => section(block)),
+    ...(agent === undefined ? leftOutBlocks(project) : []).map((block) => section(block)),
     ...(agent === undefined ? await notEnabled(ports, project, flags) : []).map((block) => section(block)),
     ...(agent === undefined ? await joins() : []).map((block) => section(block)),
     ...tools.map(({ name, source, visible, why, description, schema, parameters }) =>
@@ -151,6 +153,13 @@ async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags
     mcp_servers: serverFacts(preview),
     ...(agent === undefined ? { request: requestFacts(preview) } : {}),
   };
+}
+
+/** Skills of the project that are not in the list, each with the reason. */
+function leftOutBlocks(project: Project): readonly Omit<Section, "tokens">[] {
+  return leftOutSkills(project).map(({ name, source, left_out }) => ({
+    ...{ kind: "skills", name, source, priority: 0, active: false, text: "", ...defined({ hidden: left_out }) },
+  }));
 }
 
 /** Context files that are there and that the configuration does not name. */

@@ -26,7 +26,7 @@ interface SkillFact {
 
 export async function listSkills(ports: CliPorts, flags: SkillFlags): Promise<ExitCode> {
   const { project } = await look(ports, flags);
-  const facts = [...skillsOf(project).map(asFact), ...leftOut(project)];
+  const facts = [...skillsOf(project).map(asFact), ...leftOutSkills(project)];
   const { terminal } = ports;
   if (flags.json === true) terminal.out(`${JSON.stringify({ skills: facts })}\n`);
   else if (facts.length === 0) terminal.out("There are no skills here. Make one with: harness skills new NAME.\n");
@@ -61,7 +61,7 @@ export async function validateSkills(ports: CliPorts, flags: SkillFlags): Promis
   const own = problems.filter(({ place, code }) => SKILL_FILE.test(place.file) && code !== "needs-ack");
   const broken = project.leftOut.filter(({ kind, why }) => kind === "skill" && why === "broken");
   const written = skillsOf(project).filter(({ origin }) => origin !== "built-in");
-  const count = written.length + leftOut(project).length - broken.length;
+  const count = written.length + leftOutSkills(project).length - broken.length;
   const { terminal } = ports;
   if (flags.json === true)
     terminal.out(`${JSON.stringify({ valid: broken.length === 0, skills: count, problems: own })}\n`);
@@ -125,7 +125,7 @@ function sourceOf({ origin, file }: Skill): string {
 
 const WHY = { denied: "denied", "not-acked": "needs your ack: harness ack", broken: "broken: harness skills validate" };
 
-function leftOut(project: Project): readonly SkillFact[] {
+export function leftOutSkills(project: Project): readonly SkillFact[] {
   return project.leftOut.flatMap(({ kind, file, why, earlier }) => {
     if (kind !== "skill" || earlier) return [];
     return [{ name: file.split("/").at(-2) ?? file, description: "", source: file, left_out: WHY[why] }];
