@@ -178,6 +178,20 @@ describe("a background command", () => {
     expect(texts(rig).at(-1)).toContain("«redacted:");
   });
 
+  test("a secret is not read in two halves, wherever a reader begins or stops, and labels what was read", async () => {
+    const key = `sk-ant-api03-${"a1B2".repeat(23)}AA`;
+    const print = `echo; echo ${key.slice(0, 20)}""${key.slice(20)}; echo end`;
+    const rig = await rigOf(beside(`head -c 19960 /dev/zero | tr '\\0' x; ${print}`), says("started"));
+    await rig.send();
+    await rig.next("JobEnded");
+    const read = (from?: number) => calls(["job_read", { job: jobOf(rig), ...(from !== undefined && { from }) }]);
+    rig.vendor.reply(read(), read(), read(19_975), says("done"));
+    await rig.send("look");
+    expect(texts(rig).slice(1).join("\n")).not.toContain("a1B2");
+    expect(rig.of("ToolResult").at(-1)).not.toHaveProperty("labels", undefined);
+    expect(rig.of("ToolResult")[1]?.labels).toEqual(["private"]);
+  });
+
   test("there are at most so many at once", async () => {
     const all = Array.from(
       { length: MAX_RUNNING_JOBS + 2 },
@@ -187,6 +201,36 @@ describe("a background command", () => {
     await rig.send();
     expect(rig.of("JobStarted")).toHaveLength(MAX_RUNNING_JOBS);
     expect(texts(rig).at(-1)).toContain("background commands run already");
+  });
+});
+
+describe("a background command that writes what programs of the person obey", () => {
+  const hook = (folder: string) =>
+    `git init -q ${folder} && printf 'touch ran' > ${folder}/.git/hooks/pre-commit && chmod +x ${folder}/.git/hooks/pre-commit`;
+
+  test.each([
+    ["a hook of a new repository", hook("."), ".git/hooks/pre-commit"],
+    [
+      "a hook of a new repository in a folder, again and again",
+      `while :; do ${hook("sub")}; done`,
+      "sub/.git/hooks/pre-commit",
+    ],
+    ["a file with a name that only a pattern protects", "touch mise.x.toml", "mise.x.toml"],
+  ])("is ended while it would go on, and %s is taken away", async (_, command, path) => {
+    const rig = await rigOf(beside(`${command}; sleep 600`), says("started"));
+    await rig.send();
+    expect(await rig.next("JobEnded")).toMatchObject({
+      status: "stopped",
+      detail: expect.stringContaining("git, an editor"),
+    });
+    expect(existsSync(join(rig.workspace.root, path))).toBe(false);
+    expect(existsSync(join(rig.workspace.root, `${path}.held-back`))).toBe(true);
+  });
+
+  test("goes on when it makes a repository that runs nothing", async () => {
+    const rig = await rigOf(beside("git init -q sub; sleep 2.5; echo over"), says("started"));
+    await rig.send();
+    expect(await rig.next("JobEnded")).toMatchObject({ status: "exited", exit_code: 0 });
   });
 });
 
@@ -204,6 +248,16 @@ describe("a person", () => {
     await slash(rig, "jobs", "stop", { job: jobOf(rig).slice(-6) });
     expect(rig.of("JobEnded")).toMatchObject([{ status: "stopped", detail: "by a person" }]);
     await expect(slash(rig, "jobs", "stop", { job: "7" })).rejects.toMatchObject({ reason: "InvalidCommand" });
+  });
+
+  test("and an agent with a token see no secret in what one is called and prints", async () => {
+    const key = `sk-ant-api03-${"a1B2".repeat(23)}AA`;
+    const rig = await rigOf(beside(`echo ${key}; head -c 7950 /dev/zero`), says("started"));
+    await rig.send();
+    await rig.next("JobEnded");
+    expect(await slash(rig, "", "jobs")).toContain("«redacted:");
+    const output = await slash(rig, "jobs", "output", { job: "1" });
+    expect(output).not.toContain("a1B2");
   });
 
   test("keeps one only where sessions go on when nobody is attached", async () => {

@@ -164,9 +164,9 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.open fs.unlink",
     why: "The cassette of a recorded session, in the file that a person names.",
   },
-  "src/cli/ack-review.ts": {
+  "src/cli/saved-review.ts": {
     uses: "fs.writeFileSync",
-    why: "A diff that a person saves while they review files of a project.",
+    why: "A diff that a person saves while they review files of a project or the change of a call.",
   },
   "src/cli/audit.ts": {
     uses: "fs.open",
@@ -191,6 +191,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/daemon/ensure.ts": {
     uses: "fs.openSync fs.truncateSync",
     why: "What a daemon in the background prints, in the state folder.",
+  },
+  "src/program/worktrees.ts": {
+    uses: "fs.rmSync",
+    why: "Removes git worktrees of delegates and what git keeps about them, each by its own name.",
   },
   "src/program/git-files.ts": {
     uses: "fs.writeFileSync",
@@ -311,6 +315,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/providers/http.ts": {
     uses: "node:http node:https",
     why: "The one place that opens connections to models from the engine, and to the credential helper.",
+  },
+  "src/session/git-branch.ts": {
+    uses: "fs.open",
+    why: "reads git's file with the name of the branch, without waiting for a pipe in its place",
   },
   "src/stores/file-lines.ts": {
     uses: "fs.openSync",

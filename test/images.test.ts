@@ -21,7 +21,8 @@ test("--image puts images before the prompt, and refuses what is none", async ()
   const started = out.split("\n").find((line) => line.includes('"TurnStarted"')) ?? "";
   expect(JSON.parse(started).payload.content).toEqual([IMAGE, IMAGE, { type: "text", text: "what is it?" }]);
   expect((await cli.run(...RUN, "--image", "text.png", "x")).err).toContain("not a PNG, JPEG, GIF or WebP image");
-  expect((await cli.run(...RUN, "--image", "none.png", "x")).code).toBe(2);
+  const missing = await cli.run(...RUN, "--image", "none.png", "x");
+  expect(missing).toMatchObject({ code: 2, err: "✗ UsageInvalid: --image none.png: there is no such file\n" });
 });
 
 test("/prompt takes content blocks, and refuses one that is too large", async () => {

@@ -14,7 +14,7 @@ const MEMORY = join(CHECKOUT, "node_modules/@modelcontextprotocol/server-memory/
 test("servers are added to config.toml, listed and removed, and the rest of the file stays", async () => {
   const home = createCliHome();
   const file = join(String(home.env.XDG_CONFIG_HOME ?? join(String(home.env.HOME), ".config")), "harness/config.toml");
-  expect((await callCli(home, ["mcp", "list"])).out).toContain("No MCP servers");
+  expect((await callCli(home, ["mcp", "list"])).out).toContain("No MCP server is in use.");
   const first = ["mcp", "add", "notes", "-e", "A=1", "--network", "example.com", "--", "notes-server", "--all"];
   expect(await callCli(home, first)).toMatchObject({ code: 0 });
   const before = readFileSync(file, "utf8");
@@ -36,6 +36,12 @@ test("servers are added to config.toml, listed and removed, and the rest of the 
   ]);
   expect(await callCli(home, ["mcp", "disable", "other"])).toMatchObject({ code: 0 });
   expect(JSON.parse((await callCli(home, ["mcp", "list", "--json"])).out)).toMatchObject([{ name: "notes" }]);
+  const isDisabled = "The MCP server 'other' of config.toml is disabled. To enable it: harness mcp enable other.";
+  expect((await callCli(home, ["mcp", "list"])).err).toBe(`${isDisabled}\n`);
+  expect(await callCli(home, ["mcp", "get", "other"])).toMatchObject({
+    code: 2,
+    err: `✗ UsageInvalid: ${isDisabled}\n`,
+  });
   expect(await callCli(home, ["mcp", "enable", "other"])).toMatchObject({ code: 0 });
   const got = JSON.parse((await callCli(home, ["mcp", "get", "other", "--json"])).out);
   expect(got).toMatchObject({ name: "other", tools: [], waiting: [] });
@@ -62,6 +68,18 @@ test("a server on the network is added with its headers, and tried", async () =>
   expect(seen.at(-1)?.headers).toMatchObject({ "x-team": "blue", authorization: "Bearer mcp-token-0b7d6053" });
 });
 
+test("an address that is no MCP server is named with what it answered", async () => {
+  const { origin } = await serveOnLoopback(async (_request, response) => {
+    response.writeHead(403).end("members only");
+  });
+  const home = createCliHome();
+  await callCli(home, ["mcp", "add", "net", "--url", `${origin}/mcp`]);
+  expect(await callCli(home, ["mcp", "test"])).toMatchObject({
+    code: 1,
+    out: "✗ net: its address answered HTTP 403: members only\n",
+  });
+});
+
 test.each([
   [["mcp", "add", "a", "--url", "ftp://x"], "http or https address"],
   [["mcp", "add", "a", "--url", "https://x.org", "--", "x"], "--url takes no command"],
@@ -75,8 +93,12 @@ test.each([
   [["mcp", "add", "a", "--url", "https://a.example", "--writable", "."], "--url takes no command"],
   [["mcp", "add", "a", "--writable", "../b", "--", "x"], "--writable takes a folder relative to the workspace"],
   [["mcp", "remove", "a"], "has no table [mcp_servers.a]"],
-  [["mcp", "test", "a"], "no enabled MCP server 'a'"],
-  [["mcp", "test"], "config.toml has no MCP servers"],
+  [["mcp", "test", "a"], "has no MCP server 'a'"],
+  [
+    ["mcp", "approve", "a"],
+    "config.toml has no MCP server 'a'. To approve one of a project, run this command in a terminal",
+  ],
+  [["mcp", "test"], "config.toml has no enabled MCP server"],
 ])("%j is refused with what is wrong", async (args, told) => {
   const { code, err } = await callCli(createCliHome(), args);
   expect(err).toContain(told);
@@ -186,6 +208,6 @@ test("the servers of a profile are listed with it, and a changed program names t
   expect(out).toContain(profile);
   expect(await callCli(home, ["mcp", "get", "nobody", "--profile", profile])).toMatchObject({
     code: 2,
-    err: expect.stringContaining("config.toml and the profile have no enabled MCP server 'nobody'; there is tiny"),
+    err: expect.stringContaining("config.toml and the profile have no MCP server 'nobody'; there is tiny"),
   });
 });

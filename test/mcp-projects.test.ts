@@ -24,7 +24,8 @@ function declare(servers: Readonly<Record<string, unknown>>, more = ""): void {
   home.put("harness.md", `---\nmcp_servers: ${JSON.stringify(servers)}\n${more}---\n\nYou help.\n`);
 }
 
-const tiny = { command: "node", args: ["server.js"] };
+/** A busy machine may take longer than the default to look at its program. */
+const tiny = { command: "node", args: ["server.js"], startup_timeout_ms: 60_000 };
 
 /** Whether any server has run, ever. */
 function hasRun(): boolean {
@@ -236,7 +237,7 @@ describe.runIf(hasSandbox)("what was approved is what starts", () => {
   test("what another option loads before the script is pinned as well", async () => {
     home.put("server.js", TINY_SERVER);
     home.put("first.js", "");
-    declare({ tiny: { command: "node", args: ["--require=./first.js", "server.js"] } });
+    declare({ tiny: { ...tiny, args: ["--require=./first.js", "server.js"] } });
     await ackProject(home);
     await approve("a", "n", "n");
     home.put("first.js", "require('node:fs').writeFileSync(process.env.HOME + '/started', '')");

@@ -40,7 +40,9 @@ describe.runIf(hasSandbox)("the MCP servers of a session", () => {
       expect.arrayContaining([":mcp", "mcp:list", "mcp:restart", "mcp:approve", "mcp:new", "mcp:gone"]),
     );
     expect((await slash(rig, "mcp")).text).toBe("  new: stopped, 0 tools\n  gone: stopped, 0 tools");
+    expect((await slash(rig, "health")).text).toContain("  mcp_servers: ok: new stopped, gone stopped\n");
     await rig.send();
+    expect((await slash(rig, "health")).text).toMatch(/^ {2}mcp_servers: (failing|ok): new ready, gone (down|starting)$/m);
     const listed = String((await slash(rig, "mcp:list")).text);
     // It is tried again after a second.
     expect(listed).toMatch(/^ {2}new: ready, 8 tools\n {2}gone: (down|starting), 0 tools; last error: it exited/);
@@ -58,6 +60,7 @@ describe.runIf(hasSandbox)("the MCP servers of a session", () => {
 
 test("a session without servers says so, and only people are told how to approve one", async () => {
   const rig = await createHarnessRig([]);
+  expect((await slash(rig, "health")).text).toContain("  mcp_servers: none\n");
   expect((await slash(rig, "mcp")).text).toContain("This session has no MCP servers.");
   await expect(slash(rig, "mcp:restart", { server: "a" })).rejects.toThrow("It has none.");
   expect((await slash(rig, "mcp:approve", { server: "notes" })).text).toContain(": harness mcp approve notes");

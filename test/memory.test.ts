@@ -254,4 +254,7 @@ test("/memory says what joined the last turn and why, and finds others", async (
     ),
   });
   expect(await run({ text: "catalog" })).toEqual({ text: "  project/redis: Redis caches the catalog" });
+  const agent = rig.harness.control.connect({ identityClass: "agent", interactive: false });
+  const search = { kind: "RunSlashCommand", namespace: "", name: "memory", args: { text: "catalog" } } as const;
+  await expect(agent.submit({ ...search, session: rig.session })).rejects.toMatchObject({ reason: "NotAllowed" });
 });

@@ -64,3 +64,48 @@ test.each([
 ])("%j", (text, expected) => {
   expect(mentionedPaths([{ type: "text", text }])).toEqual(expected);
 });
+
+describe("what can follow an @", () => {
+  async function completing(rules: readonly string[] = []) {
+    const rig = await createHarnessRig([], {
+      settings: { permissions: rules.map((rule) => ({ effect: "deny", rule, source: "test" })) },
+      prepare(workspace) {
+        for (const path of [
+          ...["src/parse.ts", "src/deep/parser.ts", "my notes.md", "a'b.txt", ".env", "keys/id_rsa"],
+          ...["private/plan.md", "dist/parse.js", ".gitignore"],
+        ]) {
+          workspace.put(path, path === ".gitignore" ? "dist/\n" : "x");
+        }
+      },
+    });
+    return async (text: string) => (await rig.submit({ kind: "CompleteInput", text })).result;
+  }
+
+  test("are files that ignore files leave in, best first, in quotes where a name has blanks", async () => {
+    const lines = await completing();
+    expect(await lines("look at @pars")).toEqual(["look at @src/parse.ts", "look at @src/deep/parser.ts"]);
+    expect(await lines("(@sdp")).toEqual(["(@src/deep/parser.ts"]);
+    expect(await lines("@notes")).toEqual(['@"my notes.md"']);
+    expect(await lines('@"my n')).toEqual(['@"my notes.md"']);
+    expect(await lines("@a'")).toEqual([]);
+    expect(await lines("@\"a'")).toEqual([`@"a'b.txt"`]);
+    expect(await lines("mail me@pars")).toEqual([]);
+    expect(await lines("@dist")).toEqual([]);
+  });
+
+  test("are neither secret files nor those that a rule hides", async () => {
+    const lines = await completing(["Read(private/**)"]);
+    expect(await lines("@")).toEqual([
+      ...[`@"a'b.txt"`, "@.gitignore", '@"my notes.md"'],
+      ...["@src/parse.ts", "@src/deep/parser.ts"],
+    ]);
+    expect(await lines("@env")).toEqual([]);
+    expect(await lines("@rsa")).toEqual([]);
+    expect(await lines("@plan")).toEqual([]);
+    expect(await (await completing())("@plan")).toEqual(["@private/plan.md"]);
+  });
+
+  test("are models that are at hand behind /model", async () => {
+    expect(await (await completing())("/model open")).toEqual(["/model openai:mock-model"]);
+  });
+});

@@ -178,6 +178,20 @@ describe("the mode accept-edits", () => {
     expect(rig.harness.control.sessions()).toMatchObject([{ mode: "accept-edits" }]);
   });
 
+  test("replaces no secret file, except where a rule of the user lets it", async () => {
+    const settings = { tools: { execution: "auto", onError: "continue" } } as const;
+    const paths = [write(".env"), write("deploy.pem"), write("a.txt")];
+    const rig = await createHarnessRig([calls(...paths), says("done")], { settings });
+    await rig.submit({ kind: "SetMode", mode: "accept-edits" });
+    await rig.send();
+    expect(outcomes(rig)).toEqual(["denied", "denied", "ok"]);
+    const permissions = [{ effect: "allow", rule: "Write", source: "test" }] as const;
+    const ruled = await createHarnessRig([calls(...paths), says("done")], { settings: { ...settings, permissions } });
+    await ruled.submit({ kind: "SetMode", mode: "accept-edits" });
+    await ruled.send();
+    expect(outcomes(ruled)).toEqual(["ok", "ok", "ok"]);
+  });
+
   test("is what plan mode goes back to", async () => {
     const rig = await createHarnessRig([]);
     await rig.submit({ kind: "SetMode", mode: "accept-edits" });

@@ -147,4 +147,7 @@ test("harness hooks lists them in their order, and says why those of a project d
     { event: "PreToolUse", when: "Bash", timeout_ms: 30_000, on_error: "block", active: false },
     { event: "Stop", name: "echo bye", tier: "user", active: true, timeout_ms: 5_000 },
   ]);
+  const reason =
+    "inactive: shell hooks of a project need --allow-project-hooks, or allow_project_hooks in your config.toml";
+  expect((await cli.run("hooks")).out.split("\n").filter((line) => line.startsWith("inactive"))).toEqual([reason]);
 });

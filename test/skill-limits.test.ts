@@ -58,6 +58,19 @@ describe("a skill with allowed-tools", () => {
     expect(outcomes(rig)).toEqual(["skill ok", "exec ok", "exec denied", "exec denied"]);
   });
 
+  test("holds as well when the agent reads its text, or another file of it, by the name of the file", async () => {
+    for (const file of ["SKILL.md", "./SKILL.md", "references/a.md"]) {
+      const files = {
+        ".harness/skills/look/SKILL.md": skill("look", "Read"),
+        ".harness/skills/look/references/a.md": "the reference",
+      };
+      const replies = [calls(["skill", { name: "look", file }]), WRITE, says("x")];
+      const rig = await createProjectRig(files, replies, { settings: { permissions: ALLOWED } });
+      await rig.send();
+      expect(outcomes(rig).slice(-2)).toEqual(["skill ok", "fs.write denied"]);
+    }
+  });
+
   test("never allows what the session would not", async () => {
     const rig = await ran({ all: "Edit Bash(rm *) '*'".replaceAll("'", "") }, [
       reads("all"),
@@ -86,7 +99,7 @@ describe("a skill with allowed-tools", () => {
     expect(offered(rig)[1]).toEqual(left);
   });
 
-  test("limits nothing when it is only raised, when it has no list, or when its file alone was read", async () => {
+  test("limits nothing when it is only raised, and when it has no list", async () => {
     const rig = await ran({ look: undefined }, [reads("look"), WRITE, says("x")]);
     expect(outcomes(rig)).toEqual(["skill ok", "fs.write ok"]);
     const raised = await ran({ look: "Read\ntriggers: { keywords: [look] }" }, [WRITE, says("x")], "look at it");

@@ -182,7 +182,7 @@ describe("harness skills", () => {
     expect(await cli.run("skills", "new", "deploy")).toMatchObject({ code: 2 });
     cli.put(".claude/skills/bad/SKILL.md", "no head");
     const { code, out, err } = await cli.run("skills", "validate");
-    expect({ code, out }).toEqual({ code: 1, out: "1 valid, 1 not.\n" });
+    expect({ code, out }).toEqual({ code: 1, out: "1 valid, 1 invalid.\n" });
     expect(err).toContain(".claude/skills/bad/SKILL.md:1:1: The skill does not begin with frontmatter.");
     expect((await cli.run("skills", "list")).out).toMatch(/deploy .*needs your ack/);
     expect(await cli.run("ack")).toMatchObject({ code: 0 });

@@ -28,7 +28,10 @@ function sessionTools(): readonly Tool[] {
   const clock = createSystemClock();
   const ids = createIdMint(createUlidFactory({ clock, random: createSystemRandom() }));
   const bus = { publish: async () => undefined, publishDelta: () => undefined };
-  const jobs = createBackgroundJobs({ bus, clock, ids, now: () => ({}) });
+  const stream = (): never => {
+    throw new Error("no command is started");
+  };
+  const jobs = createBackgroundJobs({ bus, redaction: { stream }, clock, ids, now: () => ({}) });
   const desk = { propose: bus.publish, agree: bus.publish, done: async () => false };
   return [createPlanTool(desk), createTodosTool(bus.publish), ...createJobTools(jobs, clock)];
 }

@@ -6,6 +6,7 @@ import { declaredServersType } from "./mcp-table.ts";
 import { agentModelType } from "./model-table.ts";
 import type { AgentArtifact, Reference } from "./project.ts";
 import {
+  choice,
   defineTable,
   type FieldType,
   forms,
@@ -89,6 +90,12 @@ export const agentTable = defineTable({
       default: "only the project's policy",
       meaning: "Restricts the agent's tools further. Tools denied here are also denied to its delegates.",
     },
+    isolation: {
+      type: choice("worktree"),
+      default: "it works in the workspace",
+      meaning:
+        "`worktree`: the agent works on a copy of the last commit, in a git worktree of its own. The agent that delegates takes its changes over or drops them.",
+    },
     context: {
       type: contextType,
       default: "the parent's",
@@ -130,6 +137,7 @@ export function makeAgent(
       verify: values.verify,
       maxVerifyRetries: values.max_verify_retries,
       toolsPolicy: values.tools_policy,
+      isolation: values.isolation,
       mcpServers: values.mcp_servers,
     }),
     ...(context === undefined ? {} : { context: context.config }),

@@ -92,8 +92,17 @@ function withoutLines(settings: object): unknown {
 }
 
 function isTableOf(line: string, name: string): boolean {
+  return serverOfTable(line) === name;
+}
+
+function serverOfTable(line: string): string | undefined {
   const [, quoted, plain] = /^\[mcp_servers\.(?:"([^"]+)"|([\w-]+))[.\]]/.exec(line) ?? [];
-  return (quoted ?? plain) === name;
+  return quoted ?? plain;
+}
+
+/** The servers that have a table in a configuration file, disabled ones too. */
+export function writtenServers(text: string): ReadonlySet<string> {
+  return new Set(text.split("\n").flatMap((line) => serverOfTable(line) ?? []));
 }
 
 function added(text: string, change: Extract<ServerChange, { add: string }>): string {

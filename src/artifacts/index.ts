@@ -3,7 +3,7 @@
 export { DEFAULT_VERIFY_RETRIES } from "./agent-table.ts";
 export { applyProject } from "./apply-project.ts";
 export { artifactTables } from "./artifact-tables.ts";
-export { changeServers, type ServerChange } from "./change-servers.ts";
+export { changeServers, type ServerChange, writtenServers } from "./change-servers.ts";
 export { expandCommand } from "./command-prompt.ts";
 export { adminKeys } from "./config-table.ts";
 export { type ContextSource, contextSources, DEFAULT_CONTEXT_SOURCES } from "./context-sources.ts";

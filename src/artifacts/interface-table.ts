@@ -1,5 +1,5 @@
-/** `[interface]` and `[keys]` in `config.toml`: how the terminal interface looks, and what its keys do. */
-import { byName, choice, defineTable, type FieldType, list, nested, textThat } from "./schema.ts";
+/** `[interface]` and `[keys]` in `config.toml`: how the terminal interface looks and types, and what its keys do. */
+import { byName, choice, defineTable, type FieldType, flag, list, nested, textThat } from "./schema.ts";
 import { defaultSettings, type Settings } from "./settings.ts";
 
 const MAX_KEYS = 8;
@@ -8,7 +8,7 @@ const ACTION = /^[a-z][a-z0-9-]*$/;
 
 const interfaceTable = defineTable({
   title: "Interface",
-  about: "How the [terminal interface](../guide/terminal.md) looks.",
+  about: "How the [terminal interface](../guide/terminal.md) looks, and how you type in it.",
   fields: {
     theme: {
       type: choice("auto", "dark", "light", "high-contrast", "none"),
@@ -16,11 +16,25 @@ const interfaceTable = defineTable({
       meaning:
         "`auto`: `dark` or `light`, as the background of the terminal. `none`: no colours, as with the variable `NO_COLOR`.",
     },
+    vim: {
+      type: flag,
+      default: `\`${defaultSettings.interface.vim}\``,
+      meaning: "Vim keys in the input: Esc for the normal mode, `i` to type.",
+    },
+    plain: {
+      type: flag,
+      default: "`false`",
+      meaning: "Use the line interface, as `--plain` does. It suits screen readers.",
+    },
+    quiet_cost: { type: flag, default: "`false`", meaning: "Show no cost in the status line, as `--quiet-cost` does." },
   },
 });
 
 export const interfaceType: FieldType<Settings["interface"]> = nested(interfaceTable, ({ values }) => ({
   theme: values.theme ?? defaultSettings.interface.theme,
+  vim: values.vim ?? defaultSettings.interface.vim,
+  isPlain: values.plain ?? defaultSettings.interface.isPlain,
+  isCostShown: values.quiet_cost === undefined ? defaultSettings.interface.isCostShown : !values.quiet_cost,
 }));
 
 /** Which actions there are is known to the interface alone: it reports a name that it does not know. */

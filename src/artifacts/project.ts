@@ -111,6 +111,8 @@ export interface AgentArtifact extends Artifact {
   readonly verify?: ScriptSource;
   readonly maxVerifyRetries?: number;
   readonly toolsPolicy?: ToolsPolicy;
+  /** Where it works, if not in the workspace. */
+  readonly isolation?: "worktree";
   readonly context?: ContextConfig;
   readonly condition?: ScriptSource;
   /** Servers that only this agent calls. */

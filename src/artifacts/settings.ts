@@ -117,6 +117,10 @@ export interface DaemonSettings {
 
 export interface InterfaceSettings {
   readonly theme: "auto" | "dark" | "light" | "high-contrast" | "none";
+  readonly vim: boolean;
+  /** The line interface instead of the full one. */
+  readonly isPlain: boolean;
+  readonly isCostShown: boolean;
 }
 
 export interface NetworkSettings {
@@ -257,7 +261,7 @@ export const defaultSettings: Settings = {
   audit: { keychain: false },
   log: { components: {} },
   daemon: defaultDaemonSettings,
-  interface: { theme: "auto" },
+  interface: { theme: "auto", vim: false, isPlain: false, isCostShown: true },
   keys: {},
   plugins: {},
   hooks: [],

@@ -59,10 +59,19 @@ export function parseToml(file: string, text: string): TomlTree {
 /** The line where the last part of a name first appears after the ones before it; 1 when it is not written out. */
 function lineOf(text: string, path: readonly string[]): number {
   let at = 0;
-  for (const segment of path.filter((part) => !/^\d+$/.test(part))) {
-    const found = text.indexOf(segment, at);
-    if (found < 0) break;
-    at = found;
+  for (const [depth, segment] of path.entries()) {
+    const isIndex = /^\d+$/.test(segment);
+    const found = isIndex ? startOfTable(text, path.slice(0, depth), Number(segment)) : text.indexOf(segment, at);
+    if (found >= 0) at = found;
+    else if (!isIndex) break;
   }
   return text.slice(0, at).split("\n").length;
+}
+
+/** Where the header of this table of an array (`[[hooks]]`) ends; -1 where the list is written in another way. */
+function startOfTable(text: string, path: readonly string[], index: number): number {
+  const name = path.filter((part) => !/^\d+$/.test(part)).join(".");
+  const headers = [...text.matchAll(/^[ \t]*\[\[([^\]\n]*)\]\]/gm)];
+  const header = headers.filter(([, written = ""]) => written.trim() === name)[index];
+  return header === undefined ? -1 : header.index + header[0].length;
 }

@@ -31,7 +31,7 @@ describe("config.toml", () => {
         retention: {},
         audit: { keychain: false },
         log: { components: {} },
-        interface: { theme: "auto" },
+        interface: { theme: "auto", vim: false, isPlain: false, isCostShown: true },
         keys: {},
         daemon: { idleMinutes: 30, sessionIdleMinutes: 30 },
         plugins: {},
@@ -146,6 +146,9 @@ command = "idle"
 enabled = false
 [interface]
 theme = "light"
+vim = true
+plain = true
+quiet_cost = true
 [keys]
 open-history = ["ctrl+f", "f3"]
 suspend = []
@@ -176,7 +179,7 @@ cmd = "echo bye"
           tier: "user",
         },
       ],
-      interface: { theme: "light" },
+      interface: { theme: "light", vim: true, isPlain: true, isCostShown: false },
       keys: { "open-history": ["ctrl+f", "f3"], suspend: [] },
       allowProjectHooks: true,
       models: [

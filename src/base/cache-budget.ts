@@ -4,7 +4,7 @@
  * said so (the memo of a turn, the cache of its scripts) are bounded where they are.
  */
 
-/** S0 "Idle-shutdown". */
+/** What idle sessions may leave behind, in all. */
 export const CACHE_BUDGET_BYTES = 32 * 1024 * 1024;
 /** No cache takes more than this part of it, however much it is used. */
 const LARGEST_SHARE = 0.5;
@@ -104,7 +104,7 @@ export function createCacheBudget(maxBytes = CACHE_BUDGET_BYTES): CacheBudget {
         set(key, value, valueBytes) {
           const before = entries.get(key);
           if (before !== undefined) drop(before);
-          const bytes = valueBytes + key.length * BYTES_PER_CHAR + ENTRY_BYTES;
+          const bytes = Math.ceil(valueBytes) + key.length * BYTES_PER_CHAR + ENTRY_BYTES;
           if (bytes > shareBytes) return;
           const entry = { owner: entries, group, key, value, bytes };
           entries.set(key, entry);

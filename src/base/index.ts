@@ -24,6 +24,7 @@ export { fileError, fileErrorText } from "./file-error.ts";
 export { foldedForms } from "./folded-forms.ts";
 export { jsonIn } from "./json-in.ts";
 export { type JunitSuite, type JunitTest, junitXml } from "./junit-xml.ts";
+export { type DiffLine, diffLines, withContext } from "./line-diff.ts";
 export {
   type Memory,
   type MemoryContent,

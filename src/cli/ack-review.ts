@@ -1,15 +1,12 @@
 /** The review of files that wait for an ack: one after the other, page by page. Only what was shown to its end can be accepted. */
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { type AwaitingFile, fileKinds, isOptionalKind } from "#artifacts";
 import { counted, paint, visibleLine } from "#base";
 import type { ProjectTrust, WaitingFile } from "#program";
-import { harnessPaths } from "#stores";
-import { makePrivateDirectory } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import { pagesOf, patchText } from "./file-hunks.ts";
 import { foreignRows, lineRows, showPaged } from "./foreign-rows.ts";
 import { DIGEST_CHARS, grouped, textsOf } from "./permission-question.ts";
+import { saveReview } from "./saved-review.ts";
 import type { QuestionScreen } from "./terminal.ts";
 
 const MAX_PARTS_CHARS = 200;
@@ -92,7 +89,7 @@ async function reviewFile(
         break;
       }
       case "s":
-        screen.show(`  Saved: ${visibleLine(await save(ports, waiting))}\n`);
+        screen.show(`  Saved: ${visibleLine(saveReview(ports, waiting.file, await patchText(waiting)))}\n`);
         break;
       default:
     }
@@ -130,14 +127,4 @@ function changeText({ change, changed, acked, deniedAt }: WaitingFile): string {
   if (changed === undefined) return `[changed${since}] the acked text was not saved, so this is the whole file`;
   const parts = changed.parts.length === 0 ? "" : ` (${changed.parts.join(", ").slice(0, MAX_PARTS_CHARS)})`;
   return `[changed${since}] ${changed.class}${parts}`;
-}
-
-/** For a look at it with other tools; where nobody else reads it. */
-async function save({ env, clock }: CliPorts, waiting: WaitingFile): Promise<string> {
-  const folder = join(harnessPaths(env).stateDir, "reviews");
-  makePrivateDirectory(folder);
-  const name = waiting.file.replaceAll(/[^A-Za-z0-9._-]+/g, "_").slice(-100);
-  const path = join(folder, `${clock.now()}-${name}.diff`);
-  writeFileSync(path, await patchText(waiting), { mode: 0o600 });
-  return path;
 }

@@ -1,6 +1,6 @@
 /** Inputs to a daemon that may die while it takes one: what it has certainly not taken is sent again, once. */
 import { visibleLine } from "#base";
-import type { Client, ClientSession } from "#client";
+import type { ClientSession, EngineClient } from "#client";
 import type { DaemonRevival } from "#daemon";
 import { type Reason, ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
@@ -8,7 +8,7 @@ import type { SessionView } from "./session-view.ts";
 
 export interface AttachedParts {
   readonly ports: CliPorts;
-  readonly client: Client;
+  readonly client: EngineClient;
   readonly session: ClientSession;
   readonly view: Pick<SessionView, "lastEvent">;
   /** Absent where the daemon is not ours to start. */

@@ -19,11 +19,12 @@ import type { CliPorts } from "./cli-ports.ts";
 import { converse } from "./conversation.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { reviewsAt } from "./file-review.ts";
+import { type InterfaceFlags, showsFullInterface } from "./interface-choice.ts";
 import { handleInterrupts } from "./interrupt.ts";
 import { beginningOfLastTurn, eventLine, openSessionView, type SessionView } from "./session-view.ts";
 import { approvingWords } from "./slash-words.ts";
 
-export interface AttachFlags extends DaemonFlags {
+export interface AttachFlags extends DaemonFlags, InterfaceFlags {
   readonly new?: boolean;
   readonly last?: boolean;
   readonly cwd?: string;
@@ -31,8 +32,6 @@ export interface AttachFlags extends DaemonFlags {
   /** By name, for a new session. */
   readonly profile?: string;
   readonly json?: boolean;
-  /** The full interface instead of the line interface. */
-  readonly tui?: boolean;
   /** With `json`. */
   readonly since?: number;
 }
@@ -54,7 +53,7 @@ export async function attachCommand(ports: CliPorts, named: string | undefined, 
  * `harness` alone on a terminal: attached to the daemon of this user, which is started when none runs. Undefined when it cannot be
  * used, and the person has been told: they converse in this process then.
  */
-export async function attachAlone(ports: CliPorts): Promise<ExitCode | undefined> {
+export async function attachAlone(ports: CliPorts, look: InterfaceFlags): Promise<ExitCode | undefined> {
   const left = new AbortController();
   let client: Client;
   let revival: DaemonRevival;
@@ -71,7 +70,7 @@ export async function attachAlone(ports: CliPorts): Promise<ExitCode | undefined
     return undefined;
   }
   const { HARNESS_MODEL: model } = ports.env;
-  const flags = model === undefined ? {} : { model };
+  const flags = { ...look, ...defined({ model }) };
   return attach({ ports, client, revival, named: undefined, flags, left });
 }
 
@@ -96,10 +95,11 @@ interface Attaching {
 
 async function attach({ ports, client, revival, named, flags, left }: Attaching): Promise<ExitCode> {
   const { terminal, clock } = ports;
+  const isFull = flags.json !== true && (await showsFullInterface(ports, flags));
   let cancel = (): boolean => false;
   let session: ClientSession | undefined;
   const stopListening =
-    flags.json || !terminal.interactive
+    flags.json || isFull || !terminal.interactive
       ? terminal.onInterrupt(() => left.abort())
       : handleInterrupts({ terminal, clock, cancel: () => cancel(), exit: () => left.abort() });
   try {
@@ -125,12 +125,11 @@ async function attach({ ports, client, revival, named, flags, left }: Attaching)
       if (activity === undefined) await reviewProject(ports, client, working_dir, profile);
       const since = await beginningOfLastTurn(session, last);
       const here = { ports, client, revival, session, left: left.signal };
-      session =
-        flags.tui && terminal.interactive
-          ? await inFullInterface(here, since)
-          : await inLines(here, { since, last, model: String(model) }, (found) => {
-              cancel = found;
-            });
+      session = isFull
+        ? await inFullInterface(here, flags, since)
+        : await inLines(here, { since, last, model: String(model) }, (found) => {
+            cancel = found;
+          });
     }
     return 0;
   } catch (error) {
@@ -174,10 +173,14 @@ async function inLines(
 }
 
 /** The session to go on with; undefined when the person has left or it has ended. */
-async function inFullInterface(parts: Omit<AttachedParts, "view">, since: number): Promise<ClientSession | undefined> {
+async function inFullInterface(
+  parts: Omit<AttachedParts, "view">,
+  flags: InterfaceFlags,
+  since: number,
+): Promise<ClientSession | undefined> {
   const { client, session, ports } = parts;
   const { showFullInterface } = await import("./full-interface.ts");
-  const end = await showFullInterface({ ...parts, info: await session.info(), since });
+  const end = await showFullInterface({ ...parts, ...flags, info: await session.info(), since });
   if (end.kind === "other") return client.session(end.session);
   const goesOn = `Detached. The session continues; to come back: harness attach ${session.id}\n`;
   ports.terminal.err(end.kind === "ended" ? "The session has ended.\n" : goesOn);

@@ -4,6 +4,7 @@ import { askDaemon, daemonPlaces } from "#daemon";
 import { ReasonError, SessionId } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
+import type { InterfaceFlags } from "./interface-choice.ts";
 
 /**
  * For the failure of a `run` that was to go on with a session. On a terminal without a prompt the conversation goes on through the
@@ -12,7 +13,7 @@ import type { ExitCode } from "./exit-code.ts";
 export async function continueAtDaemon(
   ports: CliPorts,
   error: unknown,
-  { isConversation }: { readonly isConversation: boolean },
+  { isConversation, ...look }: InterfaceFlags & { readonly isConversation: boolean },
 ): Promise<ExitCode> {
   const session = busySession(error);
   if (session === undefined || !(await isOpenAtDaemon(ports, session))) throw error;
@@ -22,7 +23,7 @@ export async function continueAtDaemon(
   }
   ports.terminal.err(`${session} is open in the daemon. It continues there, with the settings of the daemon.\n`);
   const { attachCommand } = await import("./attach.ts");
-  return attachCommand(ports, session, {});
+  return attachCommand(ports, session, look);
 }
 
 function busySession(error: unknown): SessionId | undefined {

@@ -8,6 +8,7 @@ import type { ClientSession } from "#client";
 import { ownCommandOf, type SessionId, type SlashCommand } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { openInputHistory } from "./input-history.ts";
+import { LINE_MAX_CHARS } from "./line-keys.ts";
 import type { SessionView } from "./session-view.ts";
 import {
   completeInput,
@@ -112,7 +113,8 @@ async function readLines(parts: ConversationParts, unsent: Waiting[], stopped: A
     const prompt = paint(terminal, "green", begun === "" ? "› " : "… ");
     const question = view.interruption();
     const aid = {
-      history: history.inputs(),
+      // A longer one is no line.
+      history: history.inputs().filter(({ length }) => length <= LINE_MAX_CHARS),
       complete: async (typed: string) => (begun === "" ? completeInput(parts.session, typed, rows) : []),
     };
     const line = await terminal.readLine(prompt, AbortSignal.any([left, question]), aid);

@@ -96,6 +96,13 @@ export function addTurnFlags(command: Command): Command {
     .option("--stream", "print the answer as it arrives (run always does)");
 }
 
+/** How a conversation is shown. */
+export function addInterfaceFlags(command: Command): Command {
+  return command
+    .option("--plain", "in a conversation, use the line interface, for screen readers and simple terminals")
+    .option("--quiet-cost", "in a conversation, show no cost in the status line");
+}
+
 /** Which log a command reads. */
 export function addStoreFlags(command: Command): Command {
   return command

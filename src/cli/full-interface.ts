@@ -1,18 +1,21 @@
-/** The full interface on a session of a daemon: what `attach` shows on a terminal that is asked for it. */
+/** The full interface on a session, of a daemon or of this process. */
+import { stripVTControlCharacters } from "node:util";
 import { loadConfig } from "#program";
 import type { SessionId, SessionInfo } from "#protocol";
-import { createProcessScreen, type InterfaceEnd, runInterface, type ScreenPort } from "#tui";
+import { createProcessScreen, type InterfaceEnd, runInterface } from "#tui";
 import { type AttachedParts, createResend } from "./attach-resend.ts";
+import { firstRunText, OFFLINE_MODEL } from "./first-run.ts";
 import { openInputDraft } from "./input-draft.ts";
 import { openInputHistory } from "./input-history.ts";
+import type { InterfaceFlags } from "./interface-choice.ts";
 import { editOutside } from "./outside-editor.ts";
+import { saveReview } from "./saved-review.ts";
 import { helpText, runSlash, type Words, withOwnRows } from "./slash-words.ts";
 import type { Terminal } from "./terminal.ts";
 
-export interface FullInterfaceParts extends Omit<AttachedParts, "view"> {
+export interface FullInterfaceParts extends Omit<AttachedParts, "view">, InterfaceFlags {
   readonly info: Pick<SessionInfo, "id" | "profile" | "model" | "working_dir" | "last_event_id">;
   readonly since: number;
-  readonly screen?: ScreenPort;
 }
 
 export async function showFullInterface(parts: FullInterfaceParts): Promise<InterfaceEnd> {
@@ -27,15 +30,22 @@ export async function showFullInterface(parts: FullInterfaceParts): Promise<Inte
     rows = withOwnRows(await session.slashCommands());
     return rows;
   };
-  return runInterface({
-    screen: parts.screen ?? createProcessScreen(process),
+  const notices = divertedNotices(terminal);
+  if (info.model === OFFLINE_MODEL && ports.env.HARNESS_MODEL === undefined) notices.add(firstRunText(ports));
+  return await runInterface({
+    screen: ports.early ?? createProcessScreen(process),
     clock,
     theme: !terminal.colour ? "none" : look.theme === "auto" ? "dark" : look.theme,
     followsBackground: terminal.colour && look.theme === "auto",
     keys,
+    vim: look.vim,
     client,
     session,
-    facts: { session: info.id, profile: info.profile, branch: "", isCostShown: true },
+    facts: {
+      session: info.id,
+      profile: info.profile,
+      isCostShown: parts.quietCost !== true && look.isCostShown,
+    },
     model: String(info.model),
     since: parts.since,
     last: info.last_event_id,
@@ -60,8 +70,35 @@ export async function showFullInterface(parts: FullInterfaceParts): Promise<Inte
       await runSlash(said, session, words, line);
       return other;
     },
+    save: async (name, text) => saveReview(ports, name, await outward.orNothing(text)),
     editOutside: (text) => editOutside(ports, text),
+    afterwards: (text) => terminal.err(`${text}\n`),
+    notices: notices.listen,
     describe: (error) => outward.describe(error),
     signal: left,
-  });
+  }).finally(notices.end);
+}
+
+/** What is written to the terminal while the interface has it. The first words may come before it listens. */
+function divertedNotices(terminal: Pick<Terminal, "divert">) {
+  let early = "";
+  let show = (text: string): void => {
+    early += text;
+  };
+  const end = terminal.divert((text) => show(stripVTControlCharacters(text).trim()));
+  return {
+    end() {
+      show = () => undefined;
+      end();
+    },
+    add(text: Promise<string>): void {
+      void text.then((known) => show(known));
+    },
+    listen(listener: (text: string) => void): void {
+      show = (text) => {
+        if (text !== "") listener(text);
+      };
+      show(early);
+    },
+  };
 }

@@ -1,10 +1,24 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { createSystemClock } from "#world";
 import { createCliHome } from "../../test/fakes/cli-process.ts";
+import { openInputHistory } from "./input-history.ts";
 
 const PROCESSES = 4;
 const INPUTS = 25;
+
+test("a long input is kept, and the oldest ones make room before the file is too large to be read", async () => {
+  const { env } = createCliHome();
+  const ports = { env, clock: createSystemClock(), outward: { orNothing: async (text: string) => text } };
+  const history = openInputHistory(ports as unknown as Parameters<typeof openInputHistory>[0], "/p");
+  const long = (n: number): string => `${n} ${"構".repeat(60_000)}`;
+  for (let n = 0; n < 50; n++) await history.add(long(n));
+  const kept = history.inputs();
+  expect(kept[0]).toBe(long(49));
+  expect(kept.length).toBeGreaterThan(30);
+  expect(kept.length).toBeLessThan(50);
+});
 
 test("conversations of several processes that add at the same time lose nothing", async () => {
   const { env } = createCliHome();

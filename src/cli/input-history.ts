@@ -5,17 +5,17 @@ import { ReasonError } from "#protocol";
 import { harnessPaths } from "#stores/keys";
 import { makePrivateDirectory, readOwnedFile, withFileLock, writePrivateFile } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
-import { LINE_MAX_CHARS } from "./line-keys.ts";
 
 /** Of one project, and of all together. */
 const MAX_INPUTS = 500;
 const MAX_ENTRIES = 1_000;
 const MAX_BYTES = 8 * 1024 * 1024;
+const MAX_INPUT_CHARS = 64 * 1024;
 
 export interface InputHistory {
   /** Newest first, those of other conversations in this project included. */
   inputs(): readonly string[];
-  /** Keeps it, unless it is the newest already, too long for a line, or cannot be redacted. Rejects when the file cannot be written. */
+  /** Keeps it, unless it is the newest already, longer than 65,536 characters, or cannot be redacted. Rejects when the file cannot be written. */
   add(input: string): Promise<void>;
 }
 
@@ -34,14 +34,14 @@ export function openInputHistory(
     inputs: () => ofProject(read(file)),
     async add(input) {
       const kept = await outward.orNothing(input);
-      if (kept === "" || kept.length > LINE_MAX_CHARS) return;
+      if (kept === "" || kept.length > MAX_INPUT_CHARS) return;
       makePrivateDirectory(dirname(file));
       // Another conversation may add one between our reading and our writing.
       const held = await withFileLock(file, clock, () => {
         const before = read(file);
         if (kept === ofProject(before)[0]) return;
         const entries = [{ input: kept, project }, ...before].slice(0, MAX_ENTRIES);
-        writePrivateFile(file, JSON.stringify(entries), { durable: false });
+        writePrivateFile(file, withinBytes(entries), { durable: false });
       });
       if (held === undefined) throw new ReasonError("FileFailed", { detail: `another process has locked ${file}` });
     },
@@ -52,6 +52,19 @@ interface Entry {
   readonly input: string;
   /** Absent in files of earlier versions: of any project. */
   readonly project?: string;
+}
+
+/** Without the oldest ones that the file has no room for: a larger one would not be read. */
+function withinBytes(entries: readonly Entry[]): string {
+  let left = MAX_BYTES - 2;
+  const kept: string[] = [];
+  for (const entry of entries) {
+    const text = JSON.stringify(entry);
+    left -= Buffer.byteLength(text) + 1;
+    if (left < 0) break;
+    kept.push(text);
+  }
+  return `[${kept.join(",")}]`;
 }
 
 /** None of a file that is missing, that is not ours or that somebody has broken: a conversation goes on without them. */

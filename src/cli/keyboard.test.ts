@@ -95,6 +95,23 @@ describe("an answer", () => {
     expect(shown()).toMatch(/\[a\] > a\n(?:noise\n){100}$/);
   });
 
+  test("shows the key that was pressed, and nothing for Enter", async () => {
+    const { terminal, type, pass, shown } = openTerminal();
+    const answers = terminal.ask(async (screen) => [
+      await screen.readKey("[a] > ", never),
+      await screen.readKey("[a] > ", never),
+    ]);
+    await pass(300);
+    await type(ENTER);
+    await pass(300);
+    await type("a");
+    expect(await answers).toEqual([
+      { kind: "key", key: ENTER },
+      { kind: "key", key: "a" },
+    ]);
+    expect(shown()).toBe("[a] > \n[a] > a\n");
+  });
+
   test("goes away when somebody else has answered; Ctrl-C ends it, also before it is shown", async () => {
     const { terminal, type, pass } = openTerminal();
     const settled = new AbortController();

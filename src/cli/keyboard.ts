@@ -271,7 +271,7 @@ export function createKeyboard(parts: KeyboardParts): Keyboard {
         const key = await heard;
         release();
         const isKey = key !== "end" && key !== "interrupted" && key !== CTRL_C && key !== CTRL_D;
-        stderr.write(`${isKey ? visibleLine(key).trim() : ""}\n`);
+        stderr.write(`${isKey ? visibleLine(key.trim()) : ""}\n`);
         if (isKey) return { kind: "key", key };
         if (key === CTRL_C) interrupt();
         return { kind: key === "end" || key === CTRL_D ? "end" : "interrupted" };

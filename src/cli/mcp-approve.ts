@@ -24,7 +24,8 @@ export async function mcpApproveCommand(ports: CliPorts, name: string, flags: Ap
     return code === 0 ? reviewTools(ports, own, flags.yes === true) : code;
   }
   if (!terminal.interactive) {
-    throw new ReasonError("UsageInvalid", { detail: noTerminal(name) });
+    const detail = `config.toml has no MCP server '${name}'. To approve one of a project, ${IN_A_TERMINAL}`;
+    throw new ReasonError("UsageInvalid", { detail });
   }
   const { openTrustedProject } = await import("#program/trusted-project");
   const place = flags.cwd === undefined ? {} : { dir: flags.cwd };
@@ -44,9 +45,7 @@ export async function mcpApproveCommand(ports: CliPorts, name: string, flags: Ap
   return verdict === "approved" ? reviewTools(ports, wanted.server, flags.yes === true) : 1;
 }
 
-function noTerminal(name: string): string {
-  return `to approve the MCP server '${name}', run this command in a terminal: somebody has to read what it starts`;
-}
+const IN_A_TERMINAL = "run this command in a terminal: somebody has to read what it starts";
 
 /** The user's own entry is not in question, only the file that it starts. */
 async function approveOwn(ports: CliPorts, { name, connection }: McpServer, flags: ServerFlags): Promise<ExitCode> {
@@ -60,7 +59,9 @@ async function approveOwn(ports: CliPorts, { name, connection }: McpServer, flag
   if (!terminal.interactive) {
     // An entry without a hash starts whatever the command names: nothing of it waits.
     if (connection.sha256 === undefined) return 0;
-    throw new ReasonError("UsageInvalid", { detail: noTerminal(name) });
+    throw new ReasonError("UsageInvalid", {
+      detail: `to approve the MCP server '${name}', ${IN_A_TERMINAL}`,
+    });
   }
   const isYes = await untilInterrupted(ports, (signal) => askAboutPin(ports, name, pin, connection.sha256, signal));
   if (!isYes) return 1;

@@ -26,7 +26,7 @@ export async function mcpListCommand(ports: CliPorts, flags: McpFlags): Promise<
   const { terminal } = ports;
   const servers = await configuredServers(ports, flags);
   if (flags.json) terminal.out(`${JSON.stringify(servers)}\n`);
-  else if (servers.length === 0) terminal.out("No MCP servers: add one with harness mcp add NAME -- COMMAND\n");
+  else if (servers.length === 0) terminal.out("No MCP server is in use. To add one: harness mcp add NAME -- COMMAND\n");
   else terminal.out(formatTable(["name", "network", "command"], servers.map(row), terminal.columns));
   return 0;
 }
@@ -67,7 +67,7 @@ export async function mcpToolsCommand(ports: CliPorts, name: string | undefined,
 
 async function tried(ports: CliPorts, name: string | undefined, flags: McpFlags) {
   const wanted = await configuredServers(ports, flags, name);
-  if (wanted.length === 0) throw new ReasonError("UsageInvalid", { detail: "config.toml has no MCP servers" });
+  if (wanted.length === 0) throw new ReasonError("UsageInvalid", { detail: "config.toml has no enabled MCP server" });
   const servers = await openConfiguredServers(
     ports,
     flags,

@@ -1,6 +1,6 @@
 /** The command line: one table of commands; each is loaded only when it is called. */
 import { Command, CommanderError, Option } from "commander";
-import { paint } from "#base";
+import { defined, paint } from "#base";
 import { ReasonError } from "#protocol";
 import { addCareCommands } from "./care-commands.ts";
 import type { CliPorts } from "./cli-ports.ts";
@@ -12,6 +12,7 @@ import { errorLine, reasonOf, withReason } from "./error-line.ts";
 import { addEvalCommand } from "./eval-command.ts";
 import { type ExitCode, exitCodeOfError } from "./exit-code.ts";
 import {
+  addInterfaceFlags,
   addLogFlags,
   addRunFlags,
   addStoreFlags,
@@ -22,6 +23,7 @@ import {
   positiveInteger,
   sandboxOption,
 } from "./flags.ts";
+import type { InterfaceFlags } from "./interface-choice.ts";
 import { addMcpCommands } from "./mcp-commands.ts";
 import { addMemoryCommands } from "./memory-commands.ts";
 import { createOutward } from "./outward.ts";
@@ -32,6 +34,8 @@ import { addScheduleCommands } from "./schedule-commands.ts";
 import { addSkillCommands } from "./skill-commands.ts";
 import { addTokenCommands } from "./token-commands.ts";
 
+/** Without a command. */
+const ALONE_FLAGS: ReadonlySet<string> = new Set(["--no-daemon", "--plain", "--quiet-cost"]);
 /** What commander puts before a complaint. */
 const PARSER_PREFIX = /^error: /;
 
@@ -41,7 +45,12 @@ export async function runCli(
   world: Omit<CliPorts, "args" | "outward"> & Partial<Pick<CliPorts, "outward">>,
 ): Promise<ExitCode> {
   const argv = withCommand(given);
-  const ports: CliPorts = { ...world, args: argv, outward: world.outward ?? createOutward(world) };
+  const all: CliPorts = { ...world, args: argv, outward: world.outward ?? createOutward(world) };
+  const isAlone = argv.every((flag) => ALONE_FLAGS.has(flag));
+  const ports =
+    isAlone && all.terminal.canDraw && !argv.includes("--plain")
+      ? await (await import("./early-start.ts")).startedEarly(all)
+      : all;
   const { terminal, outward } = ports;
   // Standard output of a protocol carries nothing else.
   const tellsJson = argv.includes("--json") && argv[0] !== "rpc";
@@ -59,11 +68,13 @@ export async function runCli(
       const { addSessionsCommands } = await import("./sessions.ts");
       addSessionsCommands(program, ports, exit);
     }
-    if (argv.length === 0 || (argv.length === 1 && argv[0] === "--no-daemon")) {
+    if (isAlone) {
       if (terminal.interactive) {
-        const attached = argv.length === 0 ? await (await import("./attach.ts")).attachAlone(ports) : undefined;
+        const look = { plain: argv.includes("--plain"), quietCost: argv.includes("--quiet-cost") };
+        const { attachAlone } = await import("./attach.ts");
+        const attached = argv.includes("--no-daemon") ? undefined : await attachAlone(ports, look);
         if (attached !== undefined) return attached;
-        await program.parseAsync(["run"], { from: "user" });
+        await program.parseAsync(["run", ...argv.filter((flag) => flag !== "--no-daemon")], { from: "user" });
       } else {
         terminal.err(program.helpInformation());
         return 1;
@@ -86,6 +97,8 @@ export async function runCli(
     terminal.err(`${paint(terminal, "red", await outward.describe(error))}\n`);
     if (tellsJson) terminal.out(`${errorLine(reasonOf(error), await outward.messageOf(error))}\n`);
     return exitCodeOfError(error);
+  } finally {
+    ports.early?.release();
   }
 }
 
@@ -95,6 +108,8 @@ function buildProgram(ports: CliPorts, exit: (code: ExitCode) => void, complain:
     .description("Runs coding and operations agents. Every effect passes one permission gate and is recorded.")
     .version(ports.build.version)
     .option("--no-daemon", "without a command: run the conversation in this process and start no daemon")
+    .option("--plain", "without a command: the line interface, for screen readers and simple terminals")
+    .option("--quiet-cost", "without a command: show no cost in the status line")
     .addHelpText(
       "after",
       `
@@ -103,8 +118,15 @@ process (--no-daemon). harness "fix the tests" is short for harness run "fix the
 Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configuration or usage, 130 cancelled.`,
     )
     .hook("preAction", (_command, action) => {
-      const { daemon, ...forAll } = program.opts<{ daemon: boolean }>();
+      const { daemon, plain, quietCost, ...forAll } = program.opts<{ daemon: boolean } & InterfaceFlags>();
       for (const [name, value] of Object.entries(forAll)) action.setOptionValue(name, value);
+      for (const [name, value] of Object.entries(defined({ plain, quietCost }))) {
+        if (!["run", "attach"].includes(action.name())) {
+          const detail = "--plain and --quiet-cost are for harness alone, run and attach";
+          throw new ReasonError("UsageInvalid", { detail });
+        }
+        action.setOptionValue(name, value);
+      }
       if (daemon) return;
       throw new ReasonError("UsageInvalid", { detail: `--no-daemon is for harness alone, not for ${action.name()}` });
     })
@@ -117,7 +139,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
     .showHelpAfterError("(add --help for usage)")
     .showSuggestionAfterError();
 
-  addTurnFlags(addRunFlags(program.command("run")))
+  addInterfaceFlags(addTurnFlags(addRunFlags(program.command("run"))))
     .description("run one prompt, or a conversation on a terminal")
     .argument("[prompt]", "what to do; without it, or with '-', standard input is read if it is not a terminal")
     .option("--image <file>", "send an image with the prompt (PNG, JPEG, GIF, WebP); repeatable", collect)
@@ -160,8 +182,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
       exit(await deployCommand(ports, flags));
     });
 
-  program
-    .command("attach")
+  addInterfaceFlags(program.command("attach"))
     .description("join a session of a running daemon; others can be attached to it as well")
     .argument(
       "[session]",
@@ -174,7 +195,6 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
     )
     .option("--new", "start a new session in this folder")
     .option("--last", "join the last session of this folder without asking")
-    .option("--tui", "use the full interface")
     .option("-C, --cwd <dir>", "the folder (default: the current one)")
     .option("-m, --model <provider:name>", "model for a new session")
     .option("--profile <name>", "profile for a new session")

@@ -112,7 +112,9 @@ export function hookTable(rows: readonly HookFact[], columns: number): string {
     hook.source,
     hook.when ?? "",
   ]);
-  return table(["EVENT", "PRIORITY", "HOOK", "SOURCE", "WHEN"], cells, columns, "There are no hooks.");
+  const listed = table(["EVENT", "PRIORITY", "HOOK", "SOURCE", "WHEN"], cells, columns, "There are no hooks.");
+  const reasons = new Set(rows.flatMap(({ why }) => (why === undefined ? [] : [`\ninactive: ${why}\n`])));
+  return [listed, ...reasons].join("");
 }
 
 export function hookDetails(hook: HookFact): string {

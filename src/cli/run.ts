@@ -12,13 +12,14 @@ import { withProgram } from "./cli-session.ts";
 import { errorLine } from "./error-line.ts";
 import { type ExitCode, exitCodeOf } from "./exit-code.ts";
 import { reviewsAt } from "./file-review.ts";
+import { type InterfaceFlags, showsFullInterface } from "./interface-choice.ts";
 import { isPrompt } from "./prompt-arguments.ts";
 import type { EndedTurn, OutputMode } from "./session-view.ts";
 
 export const PROMPT_MAX_BYTES = 10 * 1024 * 1024;
 const NO_PROMPT = "no prompt: give one as an argument or on standard input (add --help for usage)";
 
-export interface RunCommandFlags extends RunFlags, LogFlags {
+export interface RunCommandFlags extends RunFlags, LogFlags, InterfaceFlags {
   /** True without an id: the newest session of the folder. */
   readonly resume?: string | true;
   /** As `resume` without an id. */
@@ -65,12 +66,23 @@ export async function runCommand(
     ...(terminal.interactive && output === "stream" && !isReplay ? reviewsAt(ports) : {}),
     ...defined({ cassette }),
   };
-  const ended = withProgram(ports, opening, async ({ harness, workspace, settings }, open): Promise<ExitCode> => {
+  const look = defined({ plain: flags.plain, quietCost: flags.quietCost });
+  const isFull = text === undefined && !isReplay && output === "stream" && (await showsFullInterface(ports, flags));
+  const ended = withProgram(ports, opening, async (opened, open): Promise<ExitCode> => {
+    const { harness, workspace, settings } = opened;
+    const renamed = resume === undefined || profileNamed(flags) === undefined ? {} : { profile: settings.profile.name };
+    const from =
+      resume === undefined ? {} : { resume: await resumed(ports, resume, { ...flags, workspace }), ...renamed };
+    if (isFull) {
+      const { converseInFull } = await import("./full-here.ts");
+      const stopListening = terminal.onInterrupt(() => left.abort());
+      await converseInFull(ports, opened, { ...from, ...look, flags, left: left.signal }).finally(stopListening);
+      return 0;
+    }
     let session = await open({
       output,
-      ...(resume === undefined ? {} : { resume: await resumed(ports, resume, { ...flags, workspace }) }),
+      ...from,
       ...(isReplay ? { interactive: false } : {}),
-      ...(resume === undefined || profileNamed(flags) === undefined ? {} : { profile: settings.profile.name }),
       exit: () => left.abort(),
     });
     if (text === undefined && isReplay) {
@@ -99,7 +111,8 @@ export async function runCommand(
   if (resume === undefined) return ended;
   return ended.catch(async (error: unknown) => {
     const { continueAtDaemon } = await import("./continued-elsewhere.ts");
-    return continueAtDaemon(ports, error, { isConversation: text === undefined && output === "stream" });
+    const isConversation = text === undefined && output === "stream";
+    return continueAtDaemon(ports, error, { isConversation, ...look });
   });
 }
 

@@ -1,12 +1,11 @@
 /** `harness sessions diff`: the first turn in which two sessions differ, and how, as a difference of their transcripts. */
 
-import { paint, visibleLine } from "#base";
+import { type DiffLine, diffLines, paint, visibleLine, withContext } from "#base";
 import { cleanTranscript, findSession, type OutwardRedactor, type StoreFlags, withStore } from "#program";
 import type { SessionId } from "#protocol";
 import type { ArchiveStore } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { type DiffLine, diffLines, withContext } from "./line-diff.ts";
 
 /** Lines of each side that are compared from the first difference on. */
 const MAX_LINES = 2000;

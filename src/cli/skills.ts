@@ -67,7 +67,7 @@ export async function validateSkills(ports: CliPorts, flags: SkillFlags): Promis
     terminal.out(`${JSON.stringify({ valid: broken.length === 0, skills: count, problems: own })}\n`);
   else {
     for (const problem of own) terminal.err(`${visibleLines(problemText(problem))}\n`);
-    terminal.out(`${count} valid, ${broken.length} not.\n`);
+    terminal.out(`${count} valid, ${broken.length} invalid.\n`);
   }
   return broken.length === 0 ? 0 : 1;
 }

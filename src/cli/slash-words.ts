@@ -80,7 +80,10 @@ export async function completeInput(
   // A namespace alone may have names that came since.
   if (known.length > 0 && !/^\/mcp:/.test(line)) return known;
   const { result } = await session.submit({ kind: "CompleteInput", text: line });
-  return result.map(visibleLine);
+  const lines = result.map(visibleLine);
+  const longer = lines.filter((one) => one.startsWith(line));
+  // Letters that were found inside a name: a list of those would take away what was typed.
+  return longer.length > 0 ? longer : lines.slice(0, 1);
 }
 
 /** Whether the line leaves the conversation. */
@@ -99,7 +102,7 @@ export async function runSlash(terminal: Terminal, session: ClientSession, words
   // A word that is not known may be new.
   const read = "problem" in known && !known.isKnown ? parseSlash(line, await words.rows()) : known;
   if ("problem" in read) {
-    terminal.err(`${visibleLine(read.problem)}\n${read.isKnown ? "" : helpText(words.known())}`);
+    terminal.err(`${visibleLine(read.problem)}\n`);
     return;
   }
   const { command, args } = read;

@@ -17,7 +17,11 @@ export interface Terminal {
   /** Standard input is a shell pipe or a file, so that it has an end. */
   readonly inputIsPiped: boolean;
   readonly colour: boolean;
+  /** The full interface can be shown: all three streams are terminals, and this one understands control sequences. */
+  readonly canDraw: boolean;
   readonly columns: number;
+  /** While something else has the screen: whatever is written goes to the listener. Returns how to end that. */
+  divert(listener: (text: string) => void): () => void;
   /**
    * One line below everything that was written, above the line that is typed; each call replaces it, and an empty text erases it.
    * `text` is cut where the row ends, `ending` is not. Not shown during a question, and only on a terminal.
@@ -100,6 +104,7 @@ export function createTerminal(
   let reading: { readonly lines: Interface; isMidLine: boolean } | undefined;
   /** What waits for the end of a question. */
   let held: { readonly texts: [NodeJS.WriteStream, string][]; chars: number; leftOut: number } | undefined;
+  let diverted: ((text: string) => void) | undefined;
   let endsMidLine = false;
   let status = { text: "", ending: "" };
   let isStatusShown = false;
@@ -150,6 +155,10 @@ export function createTerminal(
   function write(stream: NodeJS.WriteStream, text: string): void {
     if (!interactive || stream.isTTY !== true || text === "") {
       stream.write(text);
+      return;
+    }
+    if (diverted !== undefined) {
+      diverted(text);
       return;
     }
     if (held !== undefined) {
@@ -214,6 +223,13 @@ export function createTerminal(
       return input.isFIFO() || input.isFile();
     },
     colour,
+    canDraw: interactive && stdout.isTTY === true && env.TERM !== "dumb",
+    divert(listener) {
+      diverted = listener;
+      return () => {
+        diverted = undefined;
+      };
+    },
     get columns() {
       return stdout.isTTY ? stdout.columns : Number.POSITIVE_INFINITY;
     },
@@ -225,7 +241,7 @@ export function createTerminal(
     status(text, ending = "") {
       if (!interactive || env.TERM === "dumb" || (text === "" && status.text === "")) return;
       status = { text, ending };
-      if (held === undefined && !endsMidLine) redraw({ withStatus: true });
+      if (held === undefined && diverted === undefined && !endsMidLine) redraw({ withStatus: true });
     },
     readSecret: keyboard.readSecret,
     ask(question) {

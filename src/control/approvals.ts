@@ -2,9 +2,9 @@
  * Permission requests and questions that wait for a person, for one session. The first answer counts; nobody there or no answer in
  * time is a deny. That only people answer is held before a command gets here.
  */
-import { type Clock, defined } from "#base";
+import type { Clock } from "#base";
 import type { Approver, PermissionAnswer, PermissionQuestion, QuestionAnswer } from "#engine";
-import { type CallId, type ClientId, type Decision, ReasonError, type TurnId } from "#protocol";
+import { type CallId, type ClientId, ReasonError, type TurnId } from "#protocol";
 
 export interface Answerer {
   readonly id: ClientId;
@@ -39,8 +39,7 @@ export interface Approvals extends Approver {
   decideFor(
     client: Pick<Answerer, "id">,
     callId: CallId,
-    decision: Decision,
-    reason?: string,
+    answer: Pick<PermissionAnswer, "decision" | "reason" | "args">,
   ): Promise<{ readonly tooLate: TurnId } | undefined>;
   answerFor(client: Pick<Answerer, "id">, callId: CallId, answer: string): Promise<void>;
   /** A question of this call waits for an answer. */
@@ -117,12 +116,12 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       return canAnswer(question.turn) ? wait(questions, question, signal) : undefined;
     },
     isAsking: (callId) => questions.has(callId),
-    async decideFor(client, callId, decision, reason) {
+    async decideFor(client, callId, answer) {
       const tooLate = permissions.has(callId) ? undefined : asked.get(callId);
       if (tooLate !== undefined) return { tooLate };
       const settle = take(permissions, callId);
       const { promise, resolve: onRecord } = Promise.withResolvers<void>();
-      settle({ decision, by: client.id, ...defined({ reason }), onRecord });
+      settle({ ...answer, by: client.id, onRecord });
       await promise;
       return undefined;
     },

@@ -1,5 +1,5 @@
 /** What each command does, one handler for each row of the protocol's table. Who may send it was checked before. */
-import type { Clock } from "#base";
+import { type Clock, defined } from "#base";
 import type { CustomHandler, EngineSession } from "#engine";
 import {
   type CommandKind,
@@ -172,6 +172,10 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       await target.live.engine.queue(client.id, whole, client.token);
       return {};
     },
+    async WithdrawInput(client, { session, queued }) {
+      await find(session).live.engine.withdraw(queued, client.id);
+      return {};
+    },
     async SteerTurn(client, command) {
       const session = find(command.session);
       refuseDelegate(session, FROM_ITS_AGENT);
@@ -212,9 +216,12 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       await agreementsOf(session).setMode(mode, client.id);
       return {};
     },
-    async AnswerPermission(client, { session, call_id, decision, reason }) {
+    async AnswerPermission(client, { session, call_id, decision, reason, args }) {
+      if (args !== undefined && decision !== "allow_once") {
+        throw new ReasonError("InvalidCommand", { detail: "changed args come with the decision allow_once only" });
+      }
       const { approvals, live } = find(session);
-      const late = await approvals.decideFor(client, call_id, decision, reason);
+      const late = await approvals.decideFor(client, call_id, { decision, ...defined({ reason, args }) });
       if (late !== undefined) {
         await live.engine.bus.publish("AnswerTooLate", { turn: late.tooLate, call_id, decision, by: client.id });
       }
@@ -230,6 +237,7 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       else find(id).live.engine.deliverQueued();
       return {};
     },
+    DescribeSession: async (_client, { session }) => ({ result: await find(session).live.describe() }),
     ListRules: async (_client, { session }) => ({ result: find(session).live.rules() }),
     async RevokeRule(client, { session, rule }) {
       await find(session).live.revokeRule(rule, client.id);

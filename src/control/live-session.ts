@@ -57,6 +57,8 @@ export interface LiveSession {
   readonly agreements: SessionAgreements;
   /** What it is about and what goes on beside its turns, for whoever looks at it. */
   work(): SessionWork;
+  /** What it runs with now. */
+  describe(): Promise<ReplyOf<"DescribeSession">["result"]>;
   /** The permission rules in force, those of answers last. */
   rules(): ReplyOf<"ListRules">["result"];
   /** Both throw RuleNotFound for a rule that no answer has added. */

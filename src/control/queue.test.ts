@@ -98,6 +98,47 @@ describe("a queued input", () => {
     expect(delivered).toEqual([undefined, ...queued]);
   });
 
+  test("that a person takes back never begins, also in the next program; those behind it do", async () => {
+    const gate = Promise.withResolvers<void>();
+    const slow: FakeResponse = async ({ emit }) => {
+      await gate.promise;
+      emit(text("slow"));
+      return done();
+    };
+    const store = createFakeStore();
+    const { client, until, inputs, seen } = program(store, [slow, says(text("c"))]);
+    await client.submit({ kind: "CreateSession" });
+    await client.submit(input("a"));
+    await client.submit(queue("b"));
+    await client.submit(queue("c"));
+    const [queued = 0] = seen.flatMap((event) => (event.kind === "InputQueued" ? [event.id] : []));
+    const withdraw: Command = { kind: "WithdrawInput", session: id, queued };
+    const both = await Promise.allSettled([client.submit(withdraw), client.submit(withdraw)]);
+    expect(both).toMatchObject([{ status: "fulfilled" }, { status: "rejected", reason: { reason: "InputNotQueued" } }]);
+    expect(seen.at(-1)).toMatchObject({
+      kind: "InputRefused",
+      payload: { queued, by: client.id, reason: "InputWithdrawn" },
+    });
+    gate.resolve();
+    await until(2, "TurnEnded");
+    expect(inputs()).toEqual(["a", "c"]);
+    const later = program(store, []);
+    await later.client.submit({ kind: "CreateSession", resume: id });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(later.inputs()).toEqual([]);
+  });
+
+  test("whose turn has begun can no longer be taken back", async () => {
+    const never: FakeResponse = () => new Promise(() => undefined);
+    const { client, until, seen } = program(createFakeStore(), [never]);
+    await client.submit({ kind: "CreateSession" });
+    await client.submit(queue("a"));
+    await until(1, "TurnStarted");
+    const [queued = 0] = seen.flatMap((event) => (event.kind === "InputQueued" ? [event.id] : []));
+    const withdraw: Command = { kind: "WithdrawInput", session: id, queued };
+    await expect(client.submit(withdraw)).rejects.toMatchObject({ reason: "InputNotQueued" });
+  });
+
   test("that came with a token does not begin where tokens cannot be looked up", async () => {
     const { control, client, until, seen } = program(createFakeStore(), [says(text("one"))]);
     await client.submit({ kind: "CreateSession" });

@@ -1,7 +1,7 @@
 /**
  * When nobody is there and nothing is to be done: sessions of a daemon end after their time, and then the daemon itself, if it was
  * started to be there for others. A turn, an input that waits, a question, an attached client, an open stream, a background
- * command that a person has kept a pinned session or a schedule keeps it.
+ * command that a person has kept, a pinned session or a schedule keeps it.
  */
 import type { Clock } from "#base";
 import type { Control, OpenSessionState } from "#control";

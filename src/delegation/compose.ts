@@ -43,6 +43,7 @@ export interface Composed {
   readonly maxVerifyRetries: number;
   readonly maxSteps: number;
   readonly timeoutMs: number;
+  readonly isolation: "worktree" | undefined;
 }
 
 export function refuse(detail: string, reason: Reason = "KindDelegation"): ToolError {
@@ -95,6 +96,7 @@ export function compose(request: DelegationRequest, parts: ComposeParts): Compos
     verifiers: [...("verifier" in own && own.verifier !== undefined ? [own.verifier] : []), ...requested],
     maxVerifyRetries: Math.min(retries, request.maxVerifyRetries ?? retries),
     maxSteps: Math.min(steps, request.maxIterations ?? steps),
+    isolation: request.isolation ?? agent?.isolation,
     timeoutMs: Math.min(limits.timeoutMs, request.timeoutMs ?? limits.timeoutMs),
   };
 }

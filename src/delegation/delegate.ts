@@ -19,6 +19,8 @@ export interface DelegateSpec {
   readonly depth: number;
   readonly maxSteps: number;
   readonly checkStop: StopCheck;
+  /** Where it works; absent: where whoever delegates does. */
+  readonly folder?: string;
   /** The call that delegates. */
   readonly callId: CallId;
 }

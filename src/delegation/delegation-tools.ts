@@ -7,6 +7,7 @@ import { delegationFacts } from "#tools";
 import { type Delegations, outputOf, type RunningDelegation } from "./delegations.ts";
 import { type DelegationOutcome, resultText } from "./outcome.ts";
 import { requestSchema } from "./request.ts";
+import type { HeldWorktrees } from "./worktree.ts";
 
 /** What ending a delegate may take beyond its own limit. */
 const END_MARGIN_MS = 10_000;
@@ -21,6 +22,7 @@ export interface DelegationToolParts {
   readonly delegations: Pick<Delegations, "start">;
   readonly limits: () => DelegationConfig;
   readonly agents: () => readonly AgentArtifact[];
+  readonly worktrees: HeldWorktrees;
 }
 
 interface Task {
@@ -34,6 +36,7 @@ export function createDelegationTools({
   delegations,
   limits,
   agents,
+  worktrees,
 }: DelegationToolParts): () => readonly Tool[] {
   const tasks = new Map<string, Task>();
 
@@ -78,6 +81,7 @@ export function createDelegationTools({
     const timeoutMs = limits().timeoutMs + END_MARGIN_MS;
     const listed = agentList(agents());
     return [
+      ...worktreeTools(worktrees, timeoutMs),
       {
         ...delegationFacts.delegate,
         timeoutMs,
@@ -144,6 +148,32 @@ export function createDelegationTools({
       },
     ];
   };
+}
+
+/** Offered while there is something to decide about. */
+function worktreeTools(worktrees: HeldWorktrees, timeoutMs: number): readonly Tool[] {
+  if (worktrees.size === 0) return [];
+  const parameters = {
+    type: "object",
+    properties: { task: { type: "string", description: "The session of the delegate, as its result names it." } },
+    required: ["task"],
+    additionalProperties: false,
+  };
+  return [
+    {
+      ...delegationFacts.takeWorktree,
+      ...{ timeoutMs, parameters },
+      description:
+        "Take over what a delegate changed in its worktree: each file is written or removed in the workspace. Conflicts are reported, and nothing is written then.",
+      run: ({ task }, context) => worktrees.take(task, context),
+    },
+    {
+      ...delegationFacts.dropWorktree,
+      ...{ timeoutMs, parameters },
+      description: "Drop what a delegate changed in its worktree.",
+      run: ({ task }) => worktrees.drop(task),
+    },
+  ];
 }
 
 /** One object for one task that was named, else a list. */

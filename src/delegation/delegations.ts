@@ -22,6 +22,7 @@ import { attributesOf, cutMiddle, type DelegationOutcome, resultText, statusOf }
 import { changedRequest, type DelegationRequest, parseRequest, prePayload, requestChanges } from "./request.ts";
 import type { DelegationTree } from "./tree.ts";
 import { createVerification, responseChanges, responseOf, type Verifying } from "./verification.ts";
+import { type HeldWorktrees, MAX_WORKTREES, type Worktree } from "./worktree.ts";
 
 /** Results of calls that verifiers and hooks are told, and how much of each. */
 const MAX_TOLD_RESULTS = 1_000;
@@ -47,6 +48,9 @@ export interface DelegationParts {
   /** Those of this session, with `own` before them. */
   readonly hooks: (own: readonly Hook[]) => HookDispatcher | undefined;
   readonly open: OpenDelegate;
+  /** Makes a worktree for a delegate, named after the call. Rejects with a ToolError. */
+  readonly openWorktree: (name: string) => Promise<Worktree>;
+  readonly worktrees: HeldWorktrees;
   /** Aborts when the running turn does. */
   readonly turnSignal: () => AbortSignal | undefined;
   /** Adds to the counters of the run. */
@@ -60,6 +64,8 @@ interface Beginning {
   readonly mode: DelegationMode;
   /** The delegate is stopped with it. */
   readonly until: AbortSignal;
+  /** Where it works, if not where its parent does. */
+  readonly worktree: Worktree | undefined;
 }
 
 export interface RunningDelegation {
@@ -136,19 +142,29 @@ export function createDelegations(parts: DelegationParts): Delegations {
         `${limits.maxConcurrent} delegates are already working (delegation.max_concurrent). Wait for one of them, or do it yourself.`,
       );
     }
+    let worktree: Worktree | undefined;
     try {
-      return await begin(request, composed, { point, context, mode, until });
+      if (composed.isolation !== undefined) worktree = await openWorktree(context);
+      return await begin(request, composed, { point, context, mode, until, worktree });
     } catch (error) {
       tree.giveBack();
+      await worktree?.close();
       if (error instanceof ReasonError) throw new ToolError(error.message, error.reason);
       throw error;
     }
   }
 
+  async function openWorktree({ callId }: ToolContext): Promise<Worktree> {
+    if (parts.worktrees.size >= MAX_WORKTREES) {
+      throw refuse(`${MAX_WORKTREES} worktrees wait for a decision: use worktree.take or worktree.drop first.`);
+    }
+    return parts.openWorktree(callId.toLowerCase());
+  }
+
   async function begin(
     request: DelegationRequest,
     composed: Composed,
-    { point, context, mode, until }: Beginning,
+    { point, context, mode, until, worktree }: Beginning,
   ): Promise<RunningDelegation> {
     const { task, agent, systemPrompt, model } = request;
     const results: unknown[] = [];
@@ -174,7 +190,7 @@ export function createDelegations(parts: DelegationParts): Delegations {
       tools: composed.tools,
       hooks: [...composed.requestHooks, ...composed.agentHooks],
       checkStop: verifying.check,
-      ...defined({ model: chosen }),
+      ...defined({ model: chosen, folder: worktree?.folder }),
       ...(prompt === undefined || prompt === "" ? {} : { systemPrompt: prompt }),
       ...defined({ context: composed.agent?.context, toolsPolicy: composed.agent?.toolsPolicy }),
     });
@@ -234,6 +250,7 @@ export function createDelegations(parts: DelegationParts): Delegations {
         outcome = { ...outcome, status: "failed", reason: "StoreFailed", error: reasonText("StoreFailed", { detail }) };
       }
       await delegate.close().catch(() => undefined); // its log is broken: there is nothing to add to it
+      if (worktree !== undefined) outcome = { ...outcome, worktree: await parts.worktrees.keep(session, worktree) };
       const attrs = attributesOf(outcome, { depth, model: delegate.model, task, toolNames: delegate.toolNames });
       if (mode === "sync") context.annotate(attrs);
       tally(outcome);

@@ -2,6 +2,7 @@
 import { beginningOf, defined, endOf } from "#base";
 import type { Attributes, CancelCause, TurnSummary } from "#engine";
 import { type EventPayload, type Reason, reasonText, type SessionId } from "#protocol";
+import type { WorktreeNote } from "./worktree.ts";
 
 /** Of the answer of a delegate; what is longer is cut in the middle. */
 const RESULT_MAX_CHARS = 50_000;
@@ -25,6 +26,8 @@ export interface DelegationOutcome {
   readonly reason?: Reason;
   readonly error?: string;
   readonly verification: Verification;
+  /** What it left in a worktree of its own. */
+  readonly worktree?: WorktreeNote;
   readonly toolCalls: number;
   readonly durationMs: number;
   readonly summary: Pick<TurnSummary, "steps" | "usage" | "costUsd" | "treeTotal">;
@@ -62,7 +65,8 @@ export function statusOf(
 
 /** The one thing that reaches the context of the parent. */
 export function resultText(outcome: DelegationOutcome): string {
-  const { status, agent, session, result, reason, error, verification, toolCalls, durationMs, summary } = outcome;
+  const { status, agent, session, result, reason, error, worktree, verification, toolCalls, durationMs, summary } =
+    outcome;
   const { input_tokens, output_tokens } = summary.usage;
   const cut = result === undefined ? undefined : cutMiddle(result);
   return JSON.stringify({
@@ -71,7 +75,7 @@ export function resultText(outcome: DelegationOutcome): string {
     session,
     ...defined({ result: cut }),
     ...(cut === undefined || cut === result ? {} : { truncated: true }),
-    ...defined({ reason, error }),
+    ...defined({ reason, error, worktree }),
     verification,
     metrics: {
       steps: summary.steps,

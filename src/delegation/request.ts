@@ -21,6 +21,7 @@ export interface DelegationRequest {
   readonly maxVerifyRetries?: number;
   readonly maxIterations?: number;
   readonly timeoutMs?: number;
+  readonly isolation?: "worktree";
 }
 
 const text = { type: "string" } as const;
@@ -48,6 +49,12 @@ const properties = {
   max_verify_retries: count(0),
   max_iterations: { ...count(1), description: "Fewer steps than it may have." },
   timeout_ms: { ...count(1), description: "Less time than it may have." },
+  isolation: {
+    ...text,
+    enum: ["worktree"],
+    description:
+      "worktree: it works on a copy of the last commit; its changes wait for worktree.take or worktree.drop.",
+  },
 };
 
 export function requestSchema(): Readonly<Record<string, unknown>> {
@@ -77,7 +84,15 @@ export function parseRequest(args: Readonly<Record<string, unknown>>): Delegatio
     agent: textField(args, "agent")?.trim() ?? "",
     tools,
     hooks,
-    ...defined({ model, systemPrompt, verify, maxVerifyRetries, maxIterations, timeoutMs }),
+    ...defined({
+      model,
+      systemPrompt,
+      verify,
+      maxVerifyRetries,
+      maxIterations,
+      timeoutMs,
+      isolation: isolationField(args),
+    }),
   };
 }
 
@@ -128,6 +143,12 @@ function countField(args: Readonly<Record<string, unknown>>, name: string, min: 
   if (typeof value !== "number" || !Number.isInteger(value) || value < min) {
     throw invalid(`${name} must be a whole number from ${min}`);
   }
+  return value;
+}
+
+function isolationField(args: Readonly<Record<string, unknown>>): "worktree" | undefined {
+  const value = textField(args, "isolation");
+  if (value !== undefined && value !== "worktree") throw invalid("isolation can only be worktree");
   return value;
 }
 

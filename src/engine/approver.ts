@@ -1,5 +1,6 @@
 /** Who answers when a call needs a person. Implemented above the engine, where clients are known. */
 import type { CallId, ClientId, Decision, TurnId } from "#protocol";
+import type { ToolCall } from "./tool-chain.ts";
 
 export interface PermissionQuestion {
   readonly turn: TurnId;
@@ -21,6 +22,8 @@ export interface PermissionAnswer extends Given {
   /** Why it is a deny although no person said so. */
   readonly unanswered?: "nobody" | "timeout";
   readonly reason?: string;
+  /** With `allow_once`: a person changed the call, and these arguments are to run. */
+  readonly args?: ToolCall["args"];
 }
 
 export interface QuestionAnswer extends Given {

@@ -110,6 +110,7 @@ export {
   textOutput,
 } from "./tool.ts";
 export {
+  type ApprovedChange,
   type CallResult,
   type DiskFacts,
   type EffectNote,

@@ -103,6 +103,8 @@ export interface EngineSession {
    * whose `token` does not hold by then is refused in the log instead.
    */
   queue(by: ClientId, content: readonly InputBlock[], token?: InputToken): Promise<void>;
+  /** Takes back an input that waits; resolves when that is in the log. Rejects with InputNotQueued. */
+  withdraw(queued: number, by: ClientId): Promise<void>;
   /** Tells the running turn something; resolves when that is in the log. Rejects with NoTurnRunning or HookBlocked. */
   steer(by: ClientId, content: readonly InputBlock[]): Promise<void>;
   /** Compacts the conversation in a turn without input; throws as `send`. */
@@ -332,6 +334,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
       return start(by, [], { compact: defined({ focus }) });
     },
     queue: queue.add,
+    withdraw: queue.withdraw,
     steer: createSteer({ session: id, bus, hooks: hookParts, running: () => state.running, expandMentions }),
     holdQueue: queue.hold,
     cancel(cause) {

@@ -40,6 +40,8 @@ export interface ToolCall {
   readonly args: Readonly<Record<string, unknown>>;
   /** They are not those that the call was announced with: a hook has changed them. */
   readonly isRewritten?: boolean;
+  /** A person has changed it to these arguments and allowed that. */
+  readonly approvedChange?: ApprovedChange;
   readonly unasked?: UnaskedCall;
   /** What hooks said about the permission question. */
   readonly hookSays?: HookPermission;
@@ -56,6 +58,16 @@ export interface ToolCall {
   progress(text: string): void;
   /** Notes something on the record of this call; the last value of a name counts. */
   annotate(attributes: Attributes): void;
+}
+
+/** A call as a person changed it when they were asked about it. */
+export interface ApprovedChange {
+  readonly args: ToolCall["args"];
+  readonly by: string;
+  /** Why they were asked; a question with another reason is asked again. */
+  readonly why: string;
+  /** Throws when what the call names is not what was there when they were asked. */
+  recheck(call: ToolCall): Promise<void>;
 }
 
 /** Between whoever starts a background command and whoever has to see its end. */
@@ -120,6 +132,8 @@ export interface CallResult {
   /** Something was taken out of the content. */
   readonly redacted?: boolean;
   readonly labels?: readonly Label[];
+  /** It did not run: a person changed it, and it has to pass validation, hooks and permission with the new arguments. */
+  readonly changed?: ApprovedChange;
   /** What the decision about the call rested on, for the record. */
   readonly judgedOn?: JudgedOn;
   /** No further step follows, and the turn ends with this: what has to be kept with the call could not be stored, or it closes a loop. */

@@ -1,6 +1,8 @@
 /** What a permission request says about itself besides the call: what is to be done, where, how grave it is, and until when. */
+import { EffectError } from "#base";
 import type { ToolCall } from "#engine";
 import type { EventPayload, ToolClass } from "#protocol";
+import type { DiskReader } from "./disk-view.ts";
 import { isCommand, kindOf, namedPaths } from "./known-tools.ts";
 import { reachesNetwork } from "./network-programs.ts";
 
@@ -19,6 +21,23 @@ export function approvalRequest(
     class: classOf(tool, args),
     expires_at: new Date(expiresMs).toISOString(),
   };
+}
+
+/** More is not compared on a screen; the log has it too. */
+const MAX_BEFORE_BYTES = 64 * 1024;
+
+/** The text that the file holds now; undefined for no file, a larger one, and one that is not text. */
+export async function textBefore(files: DiskReader, path: string): Promise<string | undefined> {
+  try {
+    const info = await files.stat(path);
+    if (info?.kind !== "file" || info.sizeBytes > MAX_BEFORE_BYTES) return undefined;
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+    return text.decode(await files.read(path, MAX_BEFORE_BYTES));
+  } catch (error) {
+    // Not readable or not UTF-8: the question is asked without it.
+    if (error instanceof EffectError || error instanceof TypeError) return undefined;
+    throw error;
+  }
 }
 
 /** `path:src/a.ts`, `host:example.com`, `folder:.` for a command; `call` where nothing narrower is known. */

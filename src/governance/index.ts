@@ -1,6 +1,7 @@
 /** Tool middleware that decides, bounds and guards; the gate that hands out effects. */
 export { createBacktest, isSame, type Redecided } from "./backtest.ts";
 export { type Budgets, createBudgets } from "./budgets.ts";
+export { createChangedCalls } from "./changed-calls.ts";
 export { createCompletionHooks } from "./completion-hooks.ts";
 export type { SandboxHold } from "./confinement.ts";
 export { createCustomEvents } from "./custom-events.ts";
@@ -11,6 +12,7 @@ export { createHookDispatcher } from "./hook-dispatch.ts";
 export { namedPaths } from "./known-tools.ts";
 export { createLabelling, createSessionLabels, type SessionLabels } from "./labels.ts";
 export { createLedger } from "./ledger.ts";
+export { nameablePath } from "./nameable-paths.ts";
 export type { NetworkJudgement } from "./network-record.ts";
 export { createOutputLimit } from "./output-limit.ts";
 export { createPermission, type Permission } from "./permission.ts";

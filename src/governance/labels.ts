@@ -4,7 +4,7 @@
  * Rules and hooks can name them; with both, data does not leave without a person's yes.
  */
 import type { LabelRule } from "#artifacts";
-import { cutAtBlank } from "#base";
+import { cutAtBlank, hasMarker } from "#base";
 import type { CallResult, ToolCall, ToolMiddleware } from "#engine";
 import type { CallId, Event, Label } from "#protocol";
 import { type DiskReader, lookAtDisk } from "./disk-view.ts";
@@ -101,8 +101,15 @@ async function ofContent(
   ];
   return [
     ...labels.map((label) => ({ label, origin })),
-    ...(result.redacted ? [{ label: "private" as const, origin: `${origin}, where secrets were redacted` }] : []),
+    ...(result.redacted || (kindOf(tool.name) === "job" && isMarked(result))
+      ? [{ label: "private" as const, origin: `${origin}, where secrets were redacted` }]
+      : []),
   ];
+}
+
+/** What a background command prints was redacted before it was kept. */
+function isMarked({ content }: CallResult): boolean {
+  return content.some((block) => block.type === "text" && hasMarker(block.text));
 }
 
 const MAX_ORIGIN_CHARS = 200;

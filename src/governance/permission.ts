@@ -4,21 +4,21 @@
  */
 
 import type { LabelRule } from "#artifacts";
-import { type Clock, cutAtBlank, defined } from "#base";
+import { type Clock, canonicalHash, defined } from "#base";
 import type { Approver, CallResult, EventBus, Judgement, PermissionAnswer, ToolCall, ToolMiddleware } from "#engine";
 import { note, refusal, ToolError } from "#engine";
 import { type ApprovalId, type Decision, type EventPayload, type JudgedOn, type Label, reasonText } from "#protocol";
 import { type Binding, type BindingSources, bindApproval, bindingHash, whatChanged } from "./approval-binding.ts";
-import { approvalRequest } from "./approval-request.ts";
+import { approvalRequest, textBefore } from "./approval-request.ts";
 import { confinementText, type SandboxHold } from "./confinement.ts";
 import { type DiskReader, type DiskView, lookAtDisk } from "./disk-view.ts";
 import { createInnerEffects, type InnerEffect, type InnerJudgement, PERSON } from "./inner-effects.ts";
-import { asRuleCall, createJudge, type Judge, type JudgeOptions, LABEL_GUARD, SECRET } from "./judge.ts";
-import { builtinFacts, isBuiltin, isCommand, isFileTool, kindOf } from "./known-tools.ts";
+import { asRuleCall, createJudge, type Judge, type JudgeOptions, LABEL_GUARD } from "./judge.ts";
+import { builtinFacts, isBuiltin, isCommand } from "./known-tools.ts";
 import { labelsByNature, labelsByRules } from "./labelled-content.ts";
 import { ALL_LABELS, type SessionLabels } from "./labels.ts";
 import { ownCommand } from "./own-command.ts";
-import { suggestArgvGlob } from "./quiet-preset.ts";
+import { howToAllow, ruleToOffer, summarise } from "./permission-words.ts";
 import { lookAtOperands, lookAtRefused } from "./record-lookups.ts";
 import { createRepeats, endOfLoop, withRepeats } from "./repeats.ts";
 import { parseRule, type Rule } from "./rules.ts";
@@ -27,7 +27,6 @@ import type { Verdict } from "./verdict.ts";
 
 /** Session rules a person can add; beyond it only single answers are possible. */
 export const MAX_SESSION_RULES = 200;
-const SUMMARY_CHARS = 2000;
 /** How long a yes for one call holds until the call has its first effect. */
 const APPROVAL_MS = 5 * 60_000;
 
@@ -113,8 +112,8 @@ export function createPermission(options: PermissionOptions): Permission {
         summary: summarise(call),
         reason: why,
         ...approvalRequest(call, options.clock.now() + approver.timeoutMs),
-        ...defined({ argv_glob: rule, delegate: options.delegate }),
-        ...(personOnly === undefined ? {} : { offers: ["allow_once", "deny"] }),
+        ...defined({ argv_glob: rule, delegate: options.delegate, before: await before(call) }),
+        ...(personOnly === undefined ? { tool_rule: `${tool.name}${labelled}` } : { offers: ["allow_once", "deny"] }),
         ...(personOnly?.steering === undefined ? {} : { steering: [...personOnly.steering] }),
         ...(await confinementOf(judged)),
       });
@@ -134,6 +133,9 @@ export function createPermission(options: PermissionOptions): Permission {
     given.onRecord?.(recorded.then(() => undefined));
     const added = await recorded;
     if (YES.has(answer.decision)) {
+      const { args, by } = answer;
+      const again = (changed: ToolCall): Promise<void> => recheck(changed, binding, expiresMs);
+      if (args !== undefined) return { ...notYet, changed: { args, by, why: asReason(judged), recheck: again } };
       if (added !== undefined) {
         sessionRules.push(added);
         rulesChanged += 1;
@@ -156,7 +158,7 @@ export function createPermission(options: PermissionOptions): Permission {
   /** The rule that the answer has added. */
   async function recordAnswer(
     { turn, id: call_id }: ToolCall,
-    { decision, by, reason }: PermissionAnswer,
+    { decision, by, reason, args }: PermissionAnswer,
     rule: string | undefined,
     binding: Binding,
   ): Promise<Rule | undefined> {
@@ -168,10 +170,18 @@ export function createPermission(options: PermissionOptions): Permission {
       decision,
       by,
       ...(added === undefined ? {} : { rule: added.text }),
-      ...defined({ reason }),
+      ...defined({ reason, args: args && { ...args } }),
       ...approvalRecord(decision, binding, options.clock.now() + APPROVAL_MS, options.newApproval),
     });
     return added;
+  }
+
+  /** Shown to whoever decides, and only what the agent could read as well. */
+  async function before(call: ToolCall): Promise<string | undefined> {
+    if (call.tool.name !== "fs.write") return undefined;
+    const tool = { ...call.tool, ...builtinFacts("fs.read") };
+    const { effect } = await judge.judge({ ...call, tool, args: { path: call.args.path } }, lookAtDisk(options.files));
+    return effect === "allow" ? textBefore(options.files, String(call.args.path)) : undefined;
   }
 
   /** What makes the call pass next time. */
@@ -242,7 +252,7 @@ export function createPermission(options: PermissionOptions): Permission {
     const recorded = { ...judged, trail: [...judged.trail] };
     note(options.bus, "CallJudged", { turn, step, call_id, name: tool.name, judged: recorded });
     if (verdict.effect === "deny") return verdict.result;
-    const answer = await ask(call, verdict);
+    const answer = changedAndAllowed(call, verdict) ?? (await ask(call, verdict));
     if (!("yesBy" in answer)) return answer;
     const refused = judge.refusedBy(call);
     if (refused !== undefined) return refused.result;
@@ -319,6 +329,22 @@ function confinementAfterAnswer({ judged, personOnly }: Question): Pick<Judgemen
   return { confinement: confinement === "reader" ? "workspace" : confinement, ...(steering && { steering }) };
 }
 
+const notYet = refusal("not_executed", "NotExecuted", "A person changed the call.");
+
+/** What the question was about besides the arguments. */
+function asReason({ why, steering = [] }: Judgement): string {
+  return [why, ...steering].join("\n");
+}
+
+/** Undefined: it is not the call that a person has changed and allowed, or there is another reason to ask now. */
+function changedAndAllowed(call: ToolCall, { judged }: Question): Yes | undefined {
+  const { approvedChange: change } = call;
+  if (change === undefined || change.why !== asReason(judged)) return undefined;
+  // A hook may have changed it once more.
+  if (canonicalHash(call.args) !== canonicalHash(change.args)) return undefined;
+  return { yesBy: change.by, recheck: () => change.recheck(call) };
+}
+
 interface Yes {
   readonly yesBy: string;
   readonly recheck?: () => Promise<void>;
@@ -343,56 +369,4 @@ const YES: ReadonlySet<Decision> = new Set(["allow_once", "allow_argv_glob", "al
 function ruleOfAnswer(answer: Decision, tool: string, offered: string | undefined): string | undefined {
   if (answer === "allow_tool") return tool;
   return answer === "allow_argv_glob" ? offered : undefined;
-}
-
-/** A person reads this through the model: what to do so that the call passes next time. */
-function howToAllow(
-  tool: string,
-  rule: string | undefined,
-  { by, trail }: Judgement,
-  howToAdd: PermissionOptions["howToAddRule"],
-): string {
-  const withRule = (text: string): string =>
-    `The user can allow it with the rule ${text}${howToAdd === undefined ? "" : ` (${howToAdd(text)})`}.`;
-  const asks = trail.find(({ stage, effect }) => stage === "rule" && effect === "ask");
-  // An allow rule would not help: the stricter one wins.
-  if (asks !== undefined)
-    return `To allow it, change the rule 'ask ${asks.name}' (${asks.source}), or run where a person can answer.`;
-  if (by === LABEL_GUARD)
-    return `To allow it, run where a person can answer, or add a rule that names both labels: ${tool}[private,untrusted].`;
-  if (by === SECRET && rule === undefined) return "The user can allow it with a rule that names the file.";
-  if (by === "repeated calls") return "To allow it, run where a person can answer, or make a different call.";
-  if (rule !== undefined) return withRule(rule);
-  return isCommand(tool)
-    ? "Run its commands as separate, simple commands; the user can then allow each one with a rule."
-    : withRule(tool);
-}
-
-/** What "allow this kind for the session" would add; undefined where no pattern would mean one thing only. */
-function ruleToOffer(call: ToolCall, { by }: Judgement): string | undefined {
-  const { tool, args } = call;
-  const { subject } = asRuleCall(call);
-  // A rule with a wildcard would not cover a secret file, nor would one for the folder of a search.
-  if (by === SECRET && isCommand(tool.name))
-    return PLAIN_COMMAND.test(subject) ? `${tool.label}(${subject})` : undefined;
-  if (by === SECRET && args.glob !== undefined) return undefined;
-  if (isCommand(tool.name)) {
-    const glob = suggestArgvGlob(subject);
-    return glob === undefined ? undefined : `${tool.label}(${glob})`;
-  }
-  if (kindOf(tool.name) === "fetch") {
-    const host = URL.canParse(subject) ? new URL(subject).hostname : undefined;
-    return host === undefined ? undefined : `${tool.label}(domain:${host})`;
-  }
-  if (!isFileTool(tool.name) || /[*?[\]{}()!\\]/.test(subject)) return undefined;
-  return `${tool.label}(${subject})`;
-}
-
-const PLAIN_COMMAND = /^[\w./ -]+$/;
-
-/** What would run, complete enough to decide on: it is cut only when it is very long, and then says so. */
-function summarise(call: ToolCall): string {
-  const { subject } = asRuleCall(call);
-  const shown = cutAtBlank(subject, SUMMARY_CHARS);
-  return shown === subject ? subject : `${shown}… (${subject.length - shown.length} more characters)`;
 }

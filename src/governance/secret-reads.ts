@@ -5,6 +5,7 @@
 
 import { argvPattern, matchArgv } from "./argv-patterns.ts";
 import type { DiskView } from "./disk-view.ts";
+import { isModeAlone } from "./edit-mode.ts";
 import { touchedFiles } from "./file-rules.ts";
 import { kindOf, pathArguments, textsOf } from "./known-tools.ts";
 import { inFolder } from "./on-disk.ts";
@@ -21,9 +22,12 @@ const SECRET_RULE = "built-in: secret-files";
 /** Words of one command that are looked up. */
 const MAX_FILES = 200;
 
-/** Why a call of a file tool that rules allow asks all the same; undefined when a rule names each secret file in it. */
+/**
+ * Why a call of a file tool that rules allow asks all the same; undefined when a rule names each secret file in it. What only the mode
+ * `accept-edits` allows asks before it replaces one, too.
+ */
 export function unnamedSecret(call: RuleCall, matches: readonly RuleMatch[], root: string): string | undefined {
-  for (const path of revealedPaths(call)) {
+  for (const path of isModeAlone(matches) ? subjectsOf(call) : revealedPaths(call)) {
     const relative = workspaceRelative(root, path) ?? path;
     const isPattern = kindOf(call.tool) === "search" && hasGlob(path);
     const found = isPattern ? isSensitiveGlob(relative, "search") : isSensitivePath(relative);

@@ -56,7 +56,7 @@ export function createSkillLimits({ bus, root, skills, inherited }: SkillLimitsO
   }
 
   function takeEffect({ tool, args }: ToolCall): void {
-    if (tool.name !== SKILL_TOOL || args.file !== undefined) return;
+    if (tool.name !== SKILL_TOOL) return;
     const skill = skills().find(({ name }) => name === args.name);
     if (skill?.allowedTools === undefined) return;
     const rules = skill.allowedTools.flatMap((written) => rulesOf(written, skill.file));

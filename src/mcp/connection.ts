@@ -118,7 +118,9 @@ async function attempt(
     const known = signal.aborted ? undefined : fault?.();
     if (known !== undefined) throw known;
     // The SDK knows only that the connection is gone.
-    throw codeOf(error) === "CONNECTION_CLOSED" && why !== undefined ? new Error(why, { cause: error }) : error;
+    if (codeOf(error) === "CONNECTION_CLOSED" && why !== undefined) throw new Error(why, { cause: error });
+    const refusal = refusalOf(error);
+    throw refusal === undefined ? error : new Error(refusal, { cause: error });
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
@@ -244,6 +246,16 @@ export function codeOf(error: unknown): string | number | undefined {
   const code = isRecord(error) || error instanceof Error ? Reflect.get(error, "code") : undefined;
   return typeof code === "string" || typeof code === "number" ? code : undefined;
 }
+
+/** In the place of the SDK's "Error POSTing to endpoint", which does not name the status. */
+function refusalOf(error: unknown): string | undefined {
+  const data: unknown = error instanceof Error ? Reflect.get(error, "data") : undefined;
+  if (!isRecord(data) || typeof data.status !== "number") return undefined;
+  const text = typeof data.text === "string" ? data.text.trim().slice(0, MAX_REFUSAL_CHARS) : "";
+  return `its address answered HTTP ${data.status}${text === "" ? "" : `: ${text}`}`;
+}
+
+const MAX_REFUSAL_CHARS = 200;
 
 function acceptAll<Data>(): JsonSchemaValidator<Data> {
   // The SDK asks for a type that only its caller knows.

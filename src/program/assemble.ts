@@ -20,6 +20,7 @@ import { createBuiltinTools } from "#tools";
 import { createScratchFolders, createSystemRandom } from "#world";
 import { builtInRuns } from "./built-in-runs.ts";
 import { memoryStores } from "./memory.ts";
+import { modelRows } from "./model-rows.ts";
 import { modelChooser, sharedChoices } from "./models.ts";
 import type { Harness, HarnessOptions, Health } from "./options.ts";
 import { registerPlugins } from "./plugins.ts";
@@ -30,6 +31,7 @@ import { sessionRuns } from "./session-runs.ts";
 import type { OpenedTape } from "./tape.ts";
 import { prepareUndo } from "./undo.ts";
 import { unwatched, watchWrites } from "./watched-store.ts";
+import { createWorktrees } from "./worktrees.ts";
 
 /** Throws a ReasonError when the model, the store or a rule cannot be used. Makes no network call. */
 export async function assembleHarness(options: HarnessOptions): Promise<Harness> {
@@ -100,6 +102,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     ids,
     store,
     models,
+    modelRows: () => modelRows(settings, options.credentials),
     modelsFor: tape.isOn ? async () => models : sharedChoices(settings, models, chooseFor),
     extensions,
     toolSources,
@@ -109,6 +112,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     profiles,
     memoryOf: memoryStores(options, redaction),
     undo: tape.isOn ? undefined : prepareUndo(options, [...logFiles(options.store), ...ownPaths]),
+    openWorktree: createWorktrees({ env, clock: options.clock, onFailure: (text) => serverLog("warn", text) }),
     workspace: tape.asRecorded(options.workspace),
     scratch: options.scratch === undefined ? undefined : createScratchFolders(options.scratch),
     namedModel: options.model,

@@ -1,7 +1,7 @@
 /** An image that a person names on the command line, as a block of their input. */
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { messageOf } from "#base";
+import { errnoOf, messageOf } from "#base";
 import { type InputBlock, ReasonError } from "#protocol";
 import { imageType } from "#tools";
 
@@ -20,6 +20,7 @@ export async function readImageFile(cwd: string, named: string): Promise<InputBl
     return { type: "image", media_type, data: bytes.toString("base64") };
   } catch (error) {
     if (error instanceof ReasonError) throw error;
+    if (errnoOf(error) === "ENOENT") throw refuse("there is no such file");
     throw refuse(messageOf(error));
   }
 }

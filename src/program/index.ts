@@ -63,6 +63,7 @@ export { git } from "./git.ts";
 export { readImageFile } from "./image-file.ts";
 export { rotateKeys } from "./key-rotation.ts";
 export { keyState } from "./key-state.ts";
+export { localModels } from "./local-models.ts";
 export { createOutwardRedactor } from "./log-redaction.ts";
 export {
   changeConfiguredServers,

@@ -8,8 +8,9 @@ import {
   type PinnedFile,
   type ServerChange,
   type Settings,
+  writtenServers,
 } from "#artifacts";
-import { createDomainList, EffectError, ifThere } from "#base";
+import { createDomainList, EffectError, ifThere, visibleLine } from "#base";
 import { ReasonError } from "#protocol";
 import {
   checkProgram,
@@ -54,7 +55,7 @@ export async function configuredServers(
   if (notice !== undefined) throw new ReasonError("UsageInvalid", { detail: notice });
   const known = servers.map((server) => server.name).join(", ");
   const where = flags.profile === undefined ? "config.toml has" : "config.toml and the profile have";
-  const detail = `${where} no enabled MCP server '${name}'${known === "" ? "" : `; there is ${known}`}`;
+  const detail = `${where} no MCP server '${name}'${known === "" ? "" : `; there is ${known}`}`;
   throw new ReasonError("UsageInvalid", { detail });
 }
 
@@ -65,7 +66,19 @@ export async function knownServers(
 ): Promise<{ readonly servers: readonly McpServer[]; readonly notices: readonly string[] }> {
   const { settings } = await loadUserSettings(ports, flags);
   const { mcpServers, agentServers, notices } = await withProject(ports, settings, flags);
-  return { servers: [...mcpServers, ...Object.values(agentServers).flat()], notices };
+  const servers = [...mcpServers, ...Object.values(agentServers).flat()];
+  return { servers, notices: [...notices, ...disabledNotices(configFile(ports, flags.config), servers)] };
+}
+
+/** What the configuration file has a table for, and nothing else declares. */
+function disabledNotices(file: string, servers: readonly McpServer[]): readonly string[] {
+  const used = new Set(servers.map(({ name }) => name));
+  const disabled = [...writtenServers(ifThere(() => readFileSync(file, "utf8")) ?? "")].filter(
+    (name) => !used.has(name),
+  );
+  return disabled.map((name) => {
+    return `The MCP server '${visibleLine(name)}' of config.toml is disabled. To enable it: harness mcp enable ${visibleLine(name)}.`;
+  });
 }
 
 /** Why its program would not start as it was approved; undefined where it would, or nothing was approved. */

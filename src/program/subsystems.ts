@@ -30,6 +30,7 @@ export async function subsystemsOf(harness: Harness, settings: Settings, seen?: 
     },
     caches: cachesView(),
     credential_helper: credentialHelper,
+    mcp_servers: serversView(harness.servers()),
     sandbox: { state: "active" in sandbox ? (sandbox.active ? "active" : "inactive") : "not tried", mode, ...sandbox },
     providers: { model: harness.model, offline: harness.offline, seen: seen?.watch.providers() ?? {} },
     ...(counters === undefined
@@ -46,6 +47,15 @@ function cachesView() {
     { ...counted, max_bytes: max },
   ]);
   return { state: "ok", bytes, max_bytes: maxBytes, each: Object.fromEntries(each) };
+}
+
+/** `failing` while one of them is down; one that nothing has needed yet is not. */
+function serversView(servers: ReturnType<Harness["servers"]>) {
+  if (servers.length === 0) return { state: "none" };
+  return {
+    state: servers.some(({ state }) => state === "down") ? "failing" : "ok",
+    detail: servers.map(({ name, state }) => `${name} ${state}`).join(", "),
+  };
 }
 
 interface StoreState {

@@ -38,6 +38,7 @@ export function prepareUndo(
         session: bus.session,
         target: restoreTarget(command),
         skipConflicts: command.skip_conflicts === true,
+        dryRun: command.kind === "UndoTurn" && command.dry_run === true,
       });
       const event = restoredEvent(report, by);
       if (event !== undefined) await bus.publish("WorkspaceRestored", event);

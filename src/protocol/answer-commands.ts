@@ -9,6 +9,12 @@ export const answerCommands = {
       call_id: callId,
       decision,
       reason: z.string().max(2000).optional().describe("The model reads it if the answer is a denial."),
+      args: z
+        .record(z.string(), z.unknown())
+        .optional()
+        .describe(
+          "Arguments to run instead of the requested ones, with allow_once only. The changed call is validated, hooked and judged again; it must name the same files and programs.",
+        ),
     }),
     scope: "none",
     humanOnly: "answer",

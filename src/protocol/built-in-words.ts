@@ -112,7 +112,7 @@ const table = {
   ),
   profile: byEngine("show the active profile and where each value comes from"),
   cost: byEngine("show the tokens and the cost of this session, by model"),
-  health: byEngine("show the state of each subsystem: log, redaction, keys, sandbox"),
+  health: byEngine("show the state of each subsystem: log, redaction, keys, MCP servers, sandbox"),
   "sessions:list": byEngine("list the sessions"),
   "sessions:resume": byEngine("switch to another session", textArguments("session!")),
   "sessions:pin": byEngine("keep a session open and its content from expiring", textArguments("session!")),
@@ -125,11 +125,11 @@ const table = {
     textArguments("session", "format"),
   ),
   "sessions:diff": byEngine("list the files that a session has changed (default: this one)", textArguments("session")),
+  schedule: byEngine("list the scheduled prompts: their times, the next tick and what became of the last one"),
   memory: byEngine(
     "show which memories joined the last turn and why; with words, find memories",
     textArguments("text"),
   ),
-  schedule: byEngine("list the scheduled prompts: their times, the next tick and what became of the last one"),
   mcp: byEngine("list the MCP servers of this session, with state, tools and last error"),
 } satisfies Readonly<Record<string, BuiltIn>>;
 

@@ -21,6 +21,7 @@ export const shellCommand = z
   .min(1)
   .max(MAX_SHELL_COMMAND_CHARS)
   .describe("For Bash, as a person typed it behind the `!`.");
+export const queuedInput = z.number().int().positive().describe("The id of its InputQueued event.");
 export const skill = z
   .string()
   .min(1)
@@ -51,6 +52,40 @@ export const ruleList = z
   .array(wire({ effect: z.string(), rule: z.string(), source: z.string().describe("Where it is written.") }))
   .readonly()
   .describe("The rules in effect; those that answers added come last.");
+
+export const sessionFacts = wire({
+  branch: z
+    .string()
+    .optional()
+    .describe(
+      "The git branch of the folder, or the beginning of the commit that is checked out; absent outside of git.",
+    ),
+  mode: z
+    .enum(["ask", "plan", "accept-edits", "auto"])
+    .describe("The mode of the session; auto: every permission request is approved."),
+  sandbox: z
+    .enum(["auto", "required", "off"])
+    .describe("The setting; the event SandboxStatus says what came of it when the first command runs."),
+  context_tokens: z.number().int().optional().describe("What fits into the context of the model; absent if unknown."),
+  models: z
+    .array(
+      wire({
+        model: z.string(),
+        context_tokens: z.number().int().optional(),
+        usd_per_million: wire({ input: z.number(), output: z.number() }).optional().describe("Absent if unknown."),
+      }),
+    )
+    .readonly()
+    .describe("Known models of the providers whose key is set, or that need none."),
+  servers: z
+    .array(wire({ name: z.string(), state: z.string(), tools: z.number().int(), last_error: z.string().optional() }))
+    .readonly()
+    .describe("Its MCP servers."),
+  hooks: z
+    .array(wire({ event: z.string(), command: z.string(), source: z.string() }))
+    .readonly()
+    .describe("Shell hooks in force."),
+}).describe("What the session runs with, redacted.");
 
 export const slashOutcome = wire({
   text: z.string().optional().describe("To be shown to the person. The model does not see it."),

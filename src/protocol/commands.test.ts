@@ -16,8 +16,13 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
   CompactSession: { body: { session, focus: "the API" }, wrong: { focus: { focus: "x".repeat(2001) } } },
   CancelTurn: { body: { session }, wrong: { session: { session: call_id } } },
   AnswerPermission: {
-    body: { session, call_id, decision: "allow_once", reason: "fine" },
-    wrong: { call_id: { call_id: session }, decision: { decision: "yes" }, reason: { reason: "x".repeat(2001) } },
+    body: { session, call_id, decision: "allow_once", reason: "fine", args: { path: "a" } },
+    wrong: {
+      call_id: { call_id: session },
+      decision: { decision: "yes" },
+      reason: { reason: "x".repeat(2001) },
+      args: { args: "path" },
+    },
   },
   CreateSession: {
     body: {
@@ -55,6 +60,7 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
     body: { session, content: [{ type: "text", text: "hi" }], skill: "review" },
     wrong: { content: { content: [] }, session: { session: 1 }, skill: { skill: "" } },
   },
+  WithdrawInput: { body: { session, queued: 7 }, wrong: { queued: { queued: 0 }, session: { session: 1 } } },
   SteerTurn: {
     body: { session, content: [{ type: "text", text: "hi" }] },
     wrong: { content: { content: "hi" }, session: { session: "" } },
@@ -67,12 +73,13 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
     wrong: { values: { values: { deep: {} } }, session: { session: 1 } },
   },
   UndoTurn: {
-    body: { session, turn: `turn_${ULID}`, skip_conflicts: true },
-    wrong: { turn: { turn: call_id }, skip_conflicts: { skip_conflicts: "yes" } },
+    body: { session, turn: `turn_${ULID}`, skip_conflicts: true, dry_run: true },
+    wrong: { turn: { turn: call_id }, dry_run: { dry_run: 1 }, skip_conflicts: { skip_conflicts: "yes" } },
   },
   UndoCall: { body: { session, call_id, skip_conflicts: false }, wrong: { call_id: { call_id: undefined } } },
   Redo: { body: { session, turn: `turn_${ULID}`, call_id }, wrong: { call_id: { call_id: ULID }, turn: { turn: 1 } } },
   EndSession: { body: { session }, wrong: { session: { session: [] } } },
+  DescribeSession: { body: { session }, wrong: { session: { session: 1 } } },
   RunSlashCommand: {
     body: { session, namespace: "skills", name: "review", args: { text: "all of it" } },
     wrong: { name: { name: "" }, args: { args: { text: 7 } } },

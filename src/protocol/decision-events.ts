@@ -58,6 +58,13 @@ export const decisionEvents = {
       .describe("The severity: that of the tool, or sensitive for a command with network effects."),
     expires_at: z.iso.datetime().optional().describe("If nobody answers by then, the call is denied."),
     argv_glob: z.string().optional().describe("The rule that allow_argv_glob would add."),
+    tool_rule: z.string().optional().describe("The rule that allow_tool would add."),
+    before: z
+      .string()
+      .optional()
+      .describe(
+        "What the file holds that the call would replace. Absent for a new file, one that is not a short text, and one that the agent may not read.",
+      ),
     delegate: delegate.optional().describe("The agent that asks, if it is not the root agent."),
     confinement: confinement
       .optional()
@@ -76,6 +83,10 @@ export const decisionEvents = {
     by: z.string().describe("The client that answered, or the policy that decided because nobody could."),
     rule: z.string().optional().describe("The session rule that the answer added."),
     reason: z.string().optional(),
+    args: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe("The person changed the call: with these arguments it is judged again and runs."),
     approval: wire({
       id: idSchema(ApprovalId),
       scope: z.enum(["call", "argv_glob", "tool"]),

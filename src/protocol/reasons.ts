@@ -33,6 +33,8 @@ export const reasons = {
     1,
     "<waiting> inputs are already queued for <session>. Wait until one has started, or cancel the turn.",
   ),
+  InputNotQueued: row(409, -32602, 1, "Input <queued> does not wait: its turn has begun, or somebody took it back."),
+  InputWithdrawn: row(409, -32602, 1, "Somebody took the input back before its turn began."),
   InputLeftBehind: row(
     409,
     -32602,

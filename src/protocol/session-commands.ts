@@ -59,10 +59,14 @@ export const sessionCommands = {
   }),
   UndoTurn: row({
     text: "Reverts what the calls of a turn changed in the workspace. Only while no turn runs.",
-    params: ({ session, turnId, skipConflicts }) => ({
+    params: ({ z, session, turnId, skipConflicts }) => ({
       session,
       turn: turnId.optional().describe("Default: the newest turn of the session that can be undone."),
       skip_conflicts: skipConflicts,
+      dry_run: z
+        .boolean()
+        .optional()
+        .describe("Only says what would be done, and changes nothing. Feature: describe_session."),
     }),
     reply: ({ undoReport }) => ({ result: undoReport }),
     scope: "session",
@@ -99,6 +103,15 @@ export const sessionCommands = {
     rpc: "undo.redo",
     mcpTool: "harness.redo",
   }),
+  DescribeSession: row({
+    text: "Returns what a session runs with: branch, mode, sandbox, models, MCP servers and hooks.",
+    params: ({ session }) => ({ session }),
+    reply: ({ sessionFacts }) => ({ result: sessionFacts }),
+    scope: "none",
+    feature: "describe_session",
+    rpc: "session.describe",
+    mcpTool: "harness.describe_session",
+  }),
   RunSlashCommand: row({
     text: "Runs a slash command of the session. The reply says what the client does next.",
     params: ({ z, session }) => ({
@@ -117,7 +130,7 @@ export const sessionCommands = {
     mcpTool: "harness.run_slash_command",
   }),
   CompleteInput: row({
-    text: "Says what can stand in the place of an input that a person types: slash commands, their arguments, @server:uri.",
+    text: "Says what can stand in the place of an input that a person types: slash commands, their arguments, files behind @, @server:uri.",
     params: ({ z, session }) => ({ session, text: z.string().max(10_000) }),
     reply: ({ z }) => ({ result: z.array(z.string()).readonly().describe("Whole inputs, at most 100.") }),
     scope: "none",

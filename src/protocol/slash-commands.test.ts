@@ -25,8 +25,10 @@ test.each([
 });
 
 test.each([
-  ["/nothing here", "Unknown command: /nothing"],
-  ["/", "Unknown command: /"],
+  ["/nothing here", "Unknown command: /nothing. /help lists the commands."],
+  ["/modl a:b", "Unknown command: /modl. Did you mean /model? /help lists the commands."],
+  ["/session:list", "Unknown command: /session:list. Did you mean /sessions:list? /help lists the commands."],
+  ["/", "Unknown command: /. /help lists the commands."],
   ["/model", "Usage: /model MODEL"],
   ["/rules forget X", "Usage: /rules [revoke|keep] [RULE]"],
   ["/cancel it", "Usage: /cancel"],

@@ -2,6 +2,7 @@
  * What a person can type in a conversation, once for every face: the shape of a row of `GET /v1/slash-commands`, and how a line is
  * read by a list of rows. Pure: it knows neither where rows come from nor what they do.
  */
+import { nearestName } from "#base";
 import { ReasonError } from "./reasons.ts";
 
 export interface SlashCommand {
@@ -36,7 +37,7 @@ export function ownCommandOf(line: string): string | undefined {
 export function parseSlash(line: string, rows: readonly SlashCommand[]): SlashLine {
   const [, word = "", rest = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? [];
   const command = rows.find((one) => typedWord(one) === word);
-  if (command === undefined) return { problem: `Unknown command: /${word}`, isKnown: false };
+  if (command === undefined) return { problem: unknownCommand(word, rows), isKnown: false };
   const misused = { problem: `Usage: ${slashUsage(command)}`, isKnown: true };
   const names = Object.entries(command.args_schema.properties);
   const args: Record<string, string> = {};
@@ -51,6 +52,12 @@ export function parseSlash(line: string, rows: readonly SlashCommand[]): SlashLi
   }
   const isMissing = command.args_schema.required.some((name) => args[name] === undefined);
   return left !== "" || isMissing ? misused : { command, args };
+}
+
+function unknownCommand(word: string, rows: readonly SlashCommand[]): string {
+  const nearest = nearestName(word, rows.map(typedWord));
+  const hint = nearest === undefined ? "" : ` Did you mean /${nearest}?`;
+  return `Unknown command: /${word}.${hint} /help lists the commands.`;
 }
 
 /** Arguments of a sender that need not have read the schema. Throws InvalidCommand with the usage. */

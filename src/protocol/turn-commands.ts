@@ -22,6 +22,15 @@ export const turnCommands = {
     rpc: "turn.queue",
     mcpTool: "harness.queue_agent_with_shell_access",
   }),
+  WithdrawInput: row({
+    text: "Takes back a queued input, which then starts no turn. Refused with InputNotQueued once its turn begins.",
+    params: ({ session, queuedInput }) => ({ session, queued: queuedInput }),
+    scope: "session",
+    humanOnly: "take back a queued input",
+    feature: "withdraw_input",
+    rpc: "turn.withdraw",
+    mcpTool: "harness.withdraw_input",
+  }),
   SteerTurn: row({
     text: "Sends a message to the running turn; the model reads it at the next step. Refused with NoTurnRunning if no turn runs.",
     params: ({ session, content }) => ({ session, content }),

@@ -51,11 +51,13 @@ export const turnEvents = {
   ),
   InputRefused: wire({
     queued: queuedId,
-    by: idSchema(ClientId),
-    reason: z.string().describe("A reason code: TokenRevoked, TokenExpired, TokenInvalid or InputLeftBehind."),
+    by: idSchema(ClientId).describe("Who queued it; with InputWithdrawn, who took it back."),
+    reason: z
+      .string()
+      .describe("A reason code: TokenRevoked, TokenExpired, TokenInvalid, InputLeftBehind or InputWithdrawn."),
     message: z.string(),
   }).describe(
-    "A queued input does not start a turn: its token is no longer valid, or it was queued in the session that this one was copied from. Feature: queue_input.",
+    "A queued input does not start a turn: its token is no longer valid, it was queued in the session that this one was copied from, or a person took it back. Feature: queue_input.",
   ),
   TurnSteered: wire({ turn, step, content: z.array(inputBlock), by: idSchema(ClientId) }).describe(
     "Somebody sent a message to the running turn during this step; the model reads it at the next one. Feature: steer_turn.",

@@ -126,6 +126,7 @@ function createCommandSandbox(
     outside,
     ground,
     guard,
+    clock,
     ownPaths,
     readerTimeoutMs: session.readerTimeoutMs ?? DEFAULT_READER_TIMEOUT_MS,
     unixSockets: networkKind === "public" || networkKind === "open",

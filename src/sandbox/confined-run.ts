@@ -2,10 +2,11 @@
  * Runs one program in a confinement: plans the policy, holds the protected names, keeps the reader to its time and output, and looks
  * afterwards at what no mount could hold. A sandbox that cannot be made for this workspace is a refusal.
  */
-import { realpathSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
-import { EffectError, type ProcessExit, type ProcessPort, type ProcessSpec } from "#base";
+import { join } from "node:path";
+import { type Clock, EffectError, type ProcessExit, type ProcessPort, type ProcessSpec } from "#base";
+import { CAUGHT, watchBeside } from "./beside-watch.ts";
 import { createControlGroup } from "./control-group.ts";
+import { sweptTogether } from "./held-back.ts";
 import { type CheckoutWatch, watchCheckouts } from "./held-checkout.ts";
 import { misplacedMount } from "./mount-check.ts";
 import { makePins } from "./mount-pins.ts";
@@ -21,7 +22,7 @@ import {
   type ReaderOptions,
   unfitPath,
 } from "./policy.ts";
-import { isExecutable } from "./probe.ts";
+import { programFile } from "./program-file.ts";
 import { READER_LIMITS, WORKSPACE_LIMITS } from "./resource-limits.ts";
 import type {
   CommandLine,
@@ -68,6 +69,7 @@ export interface ConfinedRunOptions {
   readonly outside: ProcessPort;
   readonly ground: SessionGround;
   readonly guard: NameGuard;
+  readonly clock: Pick<Clock, "sleep" | "monotonicMs">;
   readonly ownPaths: readonly string[];
   readonly readerTimeoutMs: number;
   /** Whether allowed commands can make Unix sockets: with a list of hosts, nobody else's socket may be a way around it. */
@@ -107,6 +109,7 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
     outside,
     ground,
     guard,
+    clock,
     ownPaths,
     readerTimeoutMs,
     unixSockets,
@@ -285,15 +288,18 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
     };
     let exit: ProcessExit;
     let failures: readonly Error[] = [];
+    const beside = spec.onStarted && watchBeside(() => sweep(planned.watched), clock, signal);
     try {
       makePins(planned.pins);
       prepare?.(held);
       const policy = sandbox.holdsNames ? { ...planned.policy, held } : planned.policy;
       const confined = { ...spec, confinement: "workspace" } as const;
-      exit = await run(wrapped(sandbox, command, policy, network), policy, confined, env, signal);
+      const stop = beside?.signal ?? signal;
+      exit = await run(wrapped(sandbox, command, policy, network), policy, confined, env, stop);
+      if (beside?.isCaught && !signal.aborted) exit = { ...exit, note: CAUGHT };
     } finally {
       await release();
-      const swept = sweep(planned.watched);
+      const swept = sweptTogether([...(beside === undefined ? [] : [beside.close()]), sweep(planned.watched)]);
       failures = swept.failures;
       for (const line of [...swept.lines, ...failures.map(({ message }) => message)]) say(line);
     }
@@ -376,25 +382,4 @@ function notConfined(why: string): EffectError {
   const told = why.replace(/^bwrap: /, "").trim();
   const remedy = "For details, run harness sandbox check; or choose another workspace";
   return new EffectError("SandboxUnavailable", `${told}, so Harness refused it (built-in: sandbox). ${remedy}`);
-}
-
-/** The program by its full path, looked up as the process port would: what is missing must be reported as missing. */
-function programFile(spec: ProcessSpec, root: string, searchPath: string): string {
-  if (isAbsolute(spec.file)) return spec.file;
-  if (spec.file.includes("/")) return realpathOr(join(root, spec.cwd ?? ".", spec.file));
-  const found = (spec.env?.PATH ?? searchPath)
-    .split(":")
-    .filter((folder) => isAbsolute(folder))
-    .map((folder) => join(folder, spec.file))
-    .find(isExecutable);
-  if (found === undefined) throw new EffectError("NotFound", `the program ${spec.file} does not exist`);
-  return found;
-}
-
-function realpathOr(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    throw new EffectError("NotFound", `the program ${path} does not exist`);
-  }
 }

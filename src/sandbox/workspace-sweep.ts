@@ -6,7 +6,10 @@ import { sweepGitFolder } from "./new-repository.ts";
 import { submodulesOf } from "./repositories.ts";
 import type { WorkspaceSurvey } from "./workspace-survey.ts";
 
-/** To be called before the program begins; what it gives is called once the program has ended and nothing is held for it. */
+/**
+ * To be called before the program begins; what it gives is called once the program has ended and nothing is held for it. While one goes
+ * on beside the turns it is called as well: what is held is left alone then.
+ */
 export function prepareSweep(
   root: string,
   survey: () => WorkspaceSurvey,

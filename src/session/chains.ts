@@ -21,6 +21,7 @@ import {
 } from "#engine";
 import {
   type Budgets,
+  createChangedCalls,
   createCompletionHooks,
   createGate,
   createLabelling,
@@ -111,11 +112,13 @@ export function toolChain(
     place.rates,
     ...(birth === undefined ? [] : [createToolRetries()]),
     ...dependencies.extensions.toolChain,
-    validation,
-    // What a hook has changed is validated again.
-    ...(hooks === undefined ? [] : [createPreHooks(hooks, () => labels.held()), validation]),
-    limits.tool,
-    permission.middleware,
+    createChangedCalls([
+      validation,
+      // What a hook has changed is validated again.
+      ...(hooks === undefined ? [] : [createPreHooks(hooks, () => labels.held()), validation]),
+      limits.tool,
+      permission.middleware,
+    ]),
     ...(place.runtime === undefined ? [] : [touching(place.runtime.live.touch)]),
     // What a hook has added is redacted again.
     ...(hooks === undefined ? [] : [redaction, createPostHooks(hooks), createOutputLimit()]),

@@ -17,7 +17,16 @@ export function liveSession({
   readonly context: RunContext;
 }): Omit<
   LiveSession,
-  "slash" | "completeInput" | "begin" | "release" | "finish" | "restore" | "agreements" | "work" | keyof RuleCommands
+  | "slash"
+  | "describe"
+  | "completeInput"
+  | "begin"
+  | "release"
+  | "finish"
+  | "restore"
+  | "agreements"
+  | "work"
+  | keyof RuleCommands
 > {
   return {
     engine,

@@ -6,9 +6,11 @@ import {
   type Bundles,
   createDelegations,
   createDelegationTools,
+  createHeldWorktrees,
   type Delegate,
   type DelegateSpec,
   type Delegations,
+  type Worktree,
 } from "#delegation";
 import type { Approver, HiddenTools, Hook, HookDispatcher, SessionCore, Tool } from "#engine";
 import type { SkillLimits } from "#governance";
@@ -28,6 +30,7 @@ export interface DelegatingParts {
   readonly limitsInForce: SkillLimits["inForce"];
   /** Opens the session of a delegate and makes it known to clients. */
   readonly adopt: (open: (approver: Approver) => Promise<LiveSession>) => Promise<AdoptedSession>;
+  readonly openWorktree: (name: string) => Promise<Worktree>;
   readonly openChild: (birth: Birth, model: string, approver: Approver) => Promise<LiveSession>;
 }
 
@@ -35,6 +38,8 @@ export interface Delegating {
   readonly delegations: Delegations;
   /** The delegation tools of the session; none where delegation is off. */
   tools(): readonly Tool[];
+  /** Removes the worktrees that nobody has decided about. */
+  close(): Promise<void>;
 }
 
 export function createDelegating(parts: DelegatingParts): Delegating {
@@ -71,7 +76,10 @@ export function createDelegating(parts: DelegatingParts): Delegating {
     };
   }
 
+  const worktrees = createHeldWorktrees();
   const delegations = createDelegations({
+    worktrees,
+    openWorktree: parts.openWorktree,
     clock,
     bus,
     depth,
@@ -87,13 +95,13 @@ export function createDelegating(parts: DelegatingParts): Delegating {
     turnSignal: () => state.running?.signal,
     count: runtime.count,
   });
-  const made = createDelegationTools({ clock, delegations, limits, agents: runtime.agents });
+  const made = createDelegationTools({ clock, delegations, limits, agents: runtime.agents, worktrees });
 
   function tools(): readonly Tool[] {
     return limits().maxDepth === 0 ? [] : made();
   }
 
-  return { delegations, tools };
+  return { delegations, tools, close: worktrees.close };
 }
 
 /** Of a list of what an agent may have, whoever it delegates to may have more: that is why it delegates. What it is denied stays so. */

@@ -10,6 +10,7 @@ import {
 } from "#artifacts";
 import type { Clock, EffectPorts, FilePort, MemoryStore } from "#base";
 import type { Control, RestoreCommand, SessionLimits } from "#control";
+import type { OpenWorktree } from "#delegation";
 import type {
   BuiltInRuns,
   CallTrace,
@@ -31,7 +32,7 @@ import type {
   ToolSource,
 } from "#engine";
 import type { Rule } from "#governance";
-import type { ClientId, CommandOf, IdMint, ReasonError, SessionId } from "#protocol";
+import type { ClientId, CommandOf, IdMint, ReasonError, ReplyOf, SessionId } from "#protocol";
 import type { ModelChoice } from "#providers";
 import type { SessionChanges, UndoReport } from "#undo";
 import type { ScratchFolders } from "#world";
@@ -47,6 +48,8 @@ export interface SessionDependencies {
   readonly ids: IdMint;
   readonly store: SessionStore;
   readonly models: ModelChoice;
+  /** Those that people can choose from. */
+  readonly modelRows: () => ReplyOf<"DescribeSession">["result"]["models"];
   /** The choice of models that other settings make. Throws as a wrong model does. */
   readonly modelsFor: (settings: Settings) => Promise<ModelChoice>;
   readonly extensions: Extensions;
@@ -59,6 +62,8 @@ export interface SessionDependencies {
   readonly rules: readonly Rule[];
   readonly rulesVersion: string;
   readonly undo: Undo | undefined;
+  /** Absent: no delegate has a folder of its own. */
+  readonly openWorktree: OpenWorktree | undefined;
   /** The memories of the user and of one workspace, by its real path. */
   readonly memoryOf: (root: string) => MemoryStore;
   /** For a session that names no other. */

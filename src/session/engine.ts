@@ -18,6 +18,7 @@ import {
   type SessionCore,
   type SessionParts,
   type Tool,
+  ToolError,
   type ToolSource,
   traceProvider,
 } from "#engine";
@@ -73,7 +74,7 @@ export interface SessionEngine {
   /** Those in force, but for what answers have added. */
   rules(): readonly Rule[];
   /** When the last event is stored. */
-  close(): void;
+  close(): Promise<void>;
 }
 
 export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
@@ -129,9 +130,10 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     hooks,
     ...work,
     rules: () => rulesOf(parts),
-    close() {
+    async close() {
       budgets.close();
       own?.detach();
+      await delegating?.close();
     },
   };
 
@@ -155,6 +157,7 @@ function delegatingOf(
     runtime,
     hidden,
     limitsInForce,
+    openWorktree: worktreeOpener(parts),
     adopt: (open) => dependencies.adopt(core.id, open),
   });
 }
@@ -251,6 +254,18 @@ async function isFile(files: FilePort, path: string): Promise<boolean> {
   }
 }
 
+function worktreeOpener({ dependencies, birth, world }: SessionEngineParts): DelegatingParts["openWorktree"] {
+  return async (name) => {
+    const { openWorktree, tape } = dependencies;
+    const refusal = (why: string) =>
+      new ToolError(`isolation: worktree is not possible here: ${why}.`, "KindDelegation");
+    if (openWorktree === undefined || tape.isOn)
+      throw refusal("the session is recorded, or its program makes no worktrees");
+    if (birth?.spec.folder !== undefined) throw refusal("this agent works in a worktree itself");
+    return openWorktree(world.ports.files.root, name);
+  };
+}
+
 /** Where there is no project. */
 function pluginHooks(parts: SessionEngineParts): HookDispatcher | undefined {
   const { core, dependencies, world, place } = parts;
@@ -296,10 +311,10 @@ function stepBeginning(
 
 /** What the person and the agent agree on, and what goes on beside the turns of a root; with the tools for it. */
 function sessionWork({ core, dependencies, birth, place }: SessionEngineParts, lasting: () => Lasting) {
-  const { bus, clock } = core;
+  const { bus, clock, redaction } = core;
   const agreements = createAgreements({ bus, mode: place.mode, lasting });
   if (birth !== undefined) return { agreements, jobs: undefined, tools: (): readonly Tool[] => [] };
-  const jobs = createBackgroundJobs({ bus, clock, ids: dependencies.ids, now: () => runningStep(core) });
+  const jobs = createBackgroundJobs({ bus, redaction, clock, ids: dependencies.ids, now: () => runningStep(core) });
   const forJobs = createJobTools(jobs, clock);
   // Those for background commands come with the first one.
   const tools = (): readonly Tool[] =>

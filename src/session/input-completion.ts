@@ -1,27 +1,33 @@
 /**
- * What can stand in the place of an input that somebody types: slash commands and their arguments, prompts of MCP servers, and
- * `@server:uri`. Servers are asked for values and resources if they are connected, with what was typed there and nothing else. It is
+ * What can stand in the place of an input that somebody types: slash commands and their arguments, prompts of MCP servers,
+ * `@server:uri`, and files of the workspace behind `@`. Servers are asked for values and resources if they are connected, with what was typed there and nothing else. It is
  * no call of the agent: nothing of it reaches the conversation.
  */
 import type { ServerResource } from "#base";
 import type { Redaction, SlashRegistry } from "#engine";
 import { completeSlash, type SlashCommand, typedWord } from "#protocol";
+import type { CompletePath } from "./path-completion.ts";
 import type { SessionServers } from "./servers.ts";
 
 const MAX_LINES = 100;
+/** The word that a line ends with, as mentions are read: in quotes when it has blanks. */
+const MENTION = /(?:^|[\s([{"'`,])@("[^"\n]*|[^\s@"'`]*)$/;
 
 export interface InputCompletionParts {
   readonly slash: SlashRegistry;
   readonly servers: Pick<SessionServers, "complete" | "prompts" | "resources" | "states">;
   readonly redaction: Pick<Redaction, "output">;
+  readonly paths: CompletePath;
+  /** What `/model` can name. */
+  models(): readonly string[];
 }
 
 /** Whole inputs, at most 100, best first. */
 export type CompleteInput = (text: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-export function createInputCompletion({ slash, servers, redaction }: InputCompletionParts): CompleteInput {
+export function createInputCompletion({ slash, servers, redaction, ...from }: InputCompletionParts): CompleteInput {
   async function complete(text: string, signal: AbortSignal): Promise<readonly string[]> {
-    const mention = /(?:^|[\s([{"'`,])@([^\s@"'`]*)$/.exec(text)?.[1];
+    const mention = MENTION.exec(text)?.[1];
     if (mention !== undefined) {
       const before = text.slice(0, text.length - mention.length);
       return (await mentions(mention, signal)).map((word) => before + word);
@@ -38,7 +44,8 @@ export function createInputCompletion({ slash, servers, redaction }: InputComple
     if (typed === undefined) return [];
     const { name, value, others, isLast } = typed;
     const before = text.slice(0, text.length - value.length);
-    const known = command.args_schema.properties[name]?.enum;
+    const isModel = typedWord(command) === "model";
+    const known = isModel ? from.models() : command.args_schema.properties[name]?.enum;
     if (known !== undefined) return known.filter((one) => one.startsWith(value)).map((one) => before + one);
     const [, server = "", prompt = ""] = /^([^:]+):(.+)$/.exec(command.name) ?? [];
     const isPrompt =
@@ -52,9 +59,10 @@ export function createInputCompletion({ slash, servers, redaction }: InputComple
 
   async function mentions(typed: string, signal: AbortSignal): Promise<readonly string[]> {
     const [, server, uri = ""] = /^([a-z0-9][a-z0-9_-]{0,31}):(.*)$/.exec(typed) ?? [];
-    if (server === undefined) {
-      const names = servers.states().flatMap(({ name, state }) => (state === "ready" ? [name] : []));
-      return names.filter((name) => name.startsWith(typed)).map((name) => `${name}:`);
+    if (server === undefined || !readyServers().includes(server)) {
+      const names = readyServers().filter((name) => name.startsWith(typed));
+      const paths = await from.paths(typed.replace(/^"/, ""), MAX_LINES, signal);
+      return [...names.map((name) => `${name}:`), ...paths.map(quotedPath)];
     }
     const listed = await servers.resources(server, signal);
     const uris = listed.filter((one) => !one.isTemplate && one.uri.startsWith(uri)).map((one) => one.uri);
@@ -69,6 +77,10 @@ export function createInputCompletion({ slash, servers, redaction }: InputComple
     return [];
   }
 
+  function readyServers(): readonly string[] {
+    return servers.states().flatMap(({ name, state }) => (state === "ready" ? [name] : []));
+  }
+
   /** It would leave for the server. */
   function isSecret(typed: readonly string[]): boolean {
     const content = [{ type: "text" as const, text: typed.join("\n") }];
@@ -80,6 +92,11 @@ export function createInputCompletion({ slash, servers, redaction }: InputComple
     const content = found.map((line) => ({ type: "text" as const, text: line }));
     return redaction.output(content).flatMap((block) => (block.type === "text" ? [block.text] : []));
   };
+}
+
+/** As a mention has to be written to end where the path does. */
+function quotedPath(path: string): string {
+  return /[\s@'`]/.test(path) ? `"${path}"` : path;
 }
 
 interface TypedArguments {

@@ -84,7 +84,7 @@ export function lifeOf({
       await jobs?.stopAll("the session ended");
       mode.delegates.delete(engine.bus);
       await engine.settled();
-      close();
+      await close();
       // Those of its root are not a delegate's to end.
       if (birth === undefined) dependencies.programServers.open.delete(servers);
       await servers.close();

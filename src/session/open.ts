@@ -25,10 +25,12 @@ import { refusedWorkspace } from "#world";
 import { liveSession, ruleCommands } from "./commands.ts";
 import { otherProfile } from "./continued-session.ts";
 import { type OpenedProject, type SessionDependencies, withLimits, withSettings } from "./dependencies.ts";
-import { createSessionEngine } from "./engine.ts";
-import { createInputCompletion } from "./input-completion.ts";
+import { createSessionEngine, type SessionEngine } from "./engine.ts";
+import { sessionFacts } from "./facts.ts";
+import { createInputCompletion, type InputCompletionParts } from "./input-completion.ts";
 import { lifeOf, type TakenLog } from "./life.ts";
 import { createSessionMemory, type SessionMemory } from "./memory.ts";
+import { workspacePaths } from "./path-completion.ts";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project.ts";
 import type { SessionServers } from "./servers.ts";
 import { type HookedSession, openShellHooks, type ShellHooks } from "./shell-hooks.ts";
@@ -59,7 +61,9 @@ export async function openSession(
     const rules = [...found.dependencies.rules, ...(runtime?.live.rules() ?? [])];
     return deniedPrograms(rules.filter((rule) => (rule.labels ?? []).every((label) => held.includes(label))));
   };
-  const shared = { running: birth?.place.processes, servers: birth?.place.servers, agent: birth?.spec.agent };
+  // Commands begin in the folder of what starts them.
+  const running = birth?.spec.folder === undefined ? birth?.place.processes : undefined;
+  const shared = { running, servers: birth?.place.servers, agent: birth?.spec.agent };
   const memory =
     birth?.place.memory ??
     createSessionMemory({
@@ -90,15 +94,10 @@ export async function openSession(
   async function assemble(): Promise<LiveSession> {
     const context = birth?.place.context ?? createRunContext({ ...dependencies.context, ...command.context });
     const standing = basePrompt(settings);
+    const isResumed = found.previous !== undefined;
     const shellHooks =
       birth?.place.shellHooks ??
-      (await openShellHooks({
-        dependencies,
-        world,
-        isResumed: found.previous !== undefined,
-        session: () => session,
-        project,
-      }));
+      (await openShellHooks({ dependencies, world, isResumed, session: () => session, project }));
     if (opened !== undefined) {
       const { env, args, clock, ids, extensions } = dependencies;
       const { ports, machine } = world;
@@ -111,7 +110,8 @@ export async function openSession(
     const core = createSessionCore({ id, clock, log, redaction, model, ...defined({ schedule: tape.schedule }) });
     const shared = { found: { ...found, dependencies }, profile };
     const place =
-      birth?.place ?? rootPlace({ ...shared, world, memory, earlier, imported, context, runtime, core, shellHooks });
+      placeOf(birth, world) ??
+      rootPlace({ ...shared, world, memory, earlier, imported, context, runtime, core, shellHooks });
     session = { core, mode: place.mode };
     labels = place.labels;
     const made = createSessionEngine({
@@ -119,7 +119,7 @@ export async function openSession(
       openChild: (child, childModel, asked) =>
         openSession(
           dependencies,
-          { kind: "CreateSession", profile, working_dir: workspace, model: childModel },
+          { kind: "CreateSession", profile, working_dir: child.spec.folder ?? workspace, model: childModel },
           asked,
           child,
         ),
@@ -127,25 +127,43 @@ export async function openSession(
     const { engine, permission, rules, agreements, jobs } = made;
     const ruled = ruleCommands(engine.bus, permission, rules, dependencies.keepRule);
     const { servers } = place;
-    const work = workWords({
-      ...{ agreements, jobs, lasting: engine.lasting, mode: place.mode, clock },
-      isService: dependencies.isService,
-    });
-    const slash = sessionSlash({
-      ...place,
-      ...{ dependencies, rules: ruled.rules, work, model: () => engine.model, tools: place.allTools },
-    });
-    const completion = createInputCompletion({ slash, servers, redaction: core.redaction });
+    const { isService } = dependencies;
+    const work = workWords({ agreements, jobs, lasting: engine.lasting, mode: place.mode, clock, isService });
+    const { allTools: tools } = place;
+    const said = { model: () => engine.model, redaction: core.redaction };
+    const slash = sessionSlash({ ...place, ...said, dependencies, rules: ruled.rules, work, tools });
     return {
       ...liveSession({ engine, models, context }),
       ...ruled,
       agreements,
       work: () => workOf({ agent: made, mode: place.mode, autoApprove: dependencies.autoApprove }),
       slash,
-      completeInput: (text) => completion(text, new AbortController().signal),
+      describe: sessionFacts({ dependencies, core, mode: place.mode, folder, servers, project }),
+      completeInput: completionOf({ slash, servers, core, made, world, dependencies }),
       ...lifeOf({ depth, dependencies, birth, imported, world, place, session: made, ...taken }),
     };
   }
+}
+
+function completionOf({
+  core: { redaction },
+  made: { engine, rules },
+  world: { ports },
+  dependencies: { clock, settings },
+  ...parts
+}: Pick<InputCompletionParts, "slash" | "servers"> & {
+  readonly core: SessionCore;
+  readonly made: Pick<SessionEngine, "engine" | "rules">;
+  readonly world: SessionWorld;
+  readonly dependencies: SessionDependencies;
+}): LiveSession["completeInput"] {
+  const completion = createInputCompletion({
+    ...parts,
+    redaction,
+    paths: workspacePaths({ ports, clock, rules }),
+    models: () => [...new Set([engine.model, ...settings.models.map(({ model }) => model)])],
+  });
+  return (text) => completion(text, new AbortController().signal);
 }
 
 /** Which session is opened, in which folder, and with what the project there says. */
@@ -227,6 +245,12 @@ async function takeLog(
     await log.release();
     throw error;
   }
+}
+
+/** A worktree goes away with what was changed in it, so there is nothing to undo there. */
+function placeOf(birth: Birth | undefined, { processes }: SessionWorld): AgentTree | undefined {
+  if (birth?.spec.folder === undefined) return birth?.place;
+  return { ...birth.place, workspace: birth.spec.folder, processes, undo: undefined };
 }
 
 /** Of a session that a client opened; its delegates will share it. */

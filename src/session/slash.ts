@@ -6,11 +6,13 @@ import {
   aliasSource,
   type BuiltInRuns,
   createSlashRegistry,
+  type Redaction,
   type SlashEntry,
   type SlashRegistry,
   type SlashSource,
   type Tool,
 } from "#engine";
+import { ReasonError } from "#protocol";
 import { agentCommands } from "./agent-commands.ts";
 import type { SessionDependencies } from "./dependencies.ts";
 import { projectCommands } from "./markdown-commands.ts";
@@ -31,6 +33,7 @@ export interface SessionSlashParts {
   readonly runtime: ProjectRuntime | undefined;
   readonly work: BuiltInRuns;
   readonly memory: Pick<SessionMemory, "considered" | "port">;
+  readonly redaction: Pick<Redaction, "output">;
 }
 
 /** Throws ConfigInvalid when two sources claim the same namespace. */
@@ -43,6 +46,7 @@ export function sessionSlash({
   tools,
   work,
   memory,
+  redaction,
 }: SessionSlashParts): SlashRegistry {
   const { slash, settings, profiles } = dependencies;
   const project = () => runtime?.live.current();
@@ -75,7 +79,21 @@ export function sessionSlash({
       }),
     }),
   });
-  return registry;
+  return {
+    ...registry,
+    async run(...given) {
+      const outcome = await registry.run(...given);
+      return outcome.text === undefined ? outcome : { ...outcome, text: redactedText(redaction, outcome.text) };
+    },
+  };
+}
+
+/** Every client may read it: it leaves as clean as an event. */
+function redactedText(redaction: SessionSlashParts["redaction"], text: string): string {
+  return redaction
+    .output([{ type: "text", text }])
+    .map((block) => (block.type === "text" ? block.text : ""))
+    .join("");
 }
 
 /** Only those of a file that somebody allowed. */
@@ -87,8 +105,12 @@ function projectAliases(runtime: ProjectRuntime | undefined): readonly (readonly
 const FOUND = 10;
 
 function memoryRun({ considered, port }: SessionSlashParts["memory"]): SlashEntry["run"] {
-  return async ({ text }) => {
+  return async ({ text }, { identityClass }) => {
     if (text !== undefined) {
+      // An agent searches with a call, which is on the record and brings labels.
+      if (identityClass !== "human") {
+        throw new ReasonError("NotAllowed", { detail: "Only a human may search memories by hand." });
+      }
       const found = await port.search(text, FOUND);
       return { text: found.map((memory) => `  ${memoryLine(memory)}`).join("\n") || "No memory matches." };
     }

@@ -32,9 +32,9 @@ export function workWords({ agreements, jobs, lasting, mode, clock, isService }:
     },
     jobs: () => ({ text: visibleLines(jobLines(jobs?.list() ?? [], clock.monotonicMs()).join("\n")) }),
     "jobs:output"({ job = "" }) {
-      const { printedBytes, read, end } = find(jobs, job);
-      const { next } = read(Number.POSITIVE_INFINITY, 0, true);
-      const { text } = read(Math.max(0, next - SHOWN_CHARS), SHOWN_CHARS, end !== undefined);
+      const { printedBytes, read } = find(jobs, job);
+      const { next } = read(Number.POSITIVE_INFINITY, 0);
+      const { text } = read(Math.max(0, next - SHOWN_CHARS), SHOWN_CHARS);
       return { text: printedBytes === 0 ? "It has printed nothing." : visibleLines(text) };
     },
     async "jobs:stop"({ job = "" }, caller) {

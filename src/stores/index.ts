@@ -28,6 +28,7 @@ export {
   ownFolders,
   scratchBase,
   serverFolders,
+  worktreeBase,
 } from "./paths.ts";
 export { loadPortability } from "./portability.ts";
 export { rotateKeyFile } from "./rekey.ts";

@@ -64,13 +64,22 @@ export function ownFolders(env: Readonly<Record<string, string | undefined>>): s
 
 /** What no workspace may hold: {@link ownFolders}, and the folder with those of all sessions that name none. */
 export function foldersApart(env: Readonly<Record<string, string | undefined>>): string[] {
-  return [...ownFolders(env), ...[scratchBase(env) ?? []].flat()];
+  return [...ownFolders(env), ...[scratchBase(env) ?? [], worktreeBase(env) ?? []].flat()];
 }
 
 /** Where the sessions that name no folder work, each in a folder of its own. Undefined without HOME. */
 export function scratchBase(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  return inCache(env, "scratch");
+}
+
+/** Where delegates work that have a git worktree of their own. Undefined without HOME. */
+export function worktreeBase(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  return inCache(env, "worktrees");
+}
+
+function inCache(env: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
   try {
-    return join(harnessCache(env), "scratch");
+    return join(harnessCache(env), name);
   } catch {
     return undefined;
   }

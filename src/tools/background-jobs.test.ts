@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { ProcessExit } from "#base";
 import type { BackgroundWork, ToolCall } from "#engine";
 import { CallId, type EventKind, JobId, TurnId } from "#protocol";
+import { createRedactor } from "#redaction";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { createBackgroundJobs } from "./background-jobs.ts";
 
@@ -26,6 +27,7 @@ function created(refused?: EventKind) {
       },
       publishDelta: (delta) => void published.push(delta),
     },
+    redaction: { stream: () => createRedactor().createStreamRedactor() },
     clock: createManualClock(),
     ids: { job: () => JobId.from(number(++last)) },
     now: () => ({}),
@@ -48,6 +50,13 @@ test("a thousand commands leave a record each, and the last few can be read", as
   expect(of("JobStarted")[0]).toMatchObject({ command: "x".repeat(2_000) });
   expect(jobs.list().length).toBeLessThanOrEqual(20);
   expect(jobs.running).toBe(0);
+});
+
+test("a secret in a command is not cut in half on the record", async () => {
+  const { jobs, of } = created();
+  const command = `${"x ".repeat(990)} ghp_${"aB3d".repeat(9)} ${"x".repeat(5_000)}`;
+  await jobs.start(call, { ...work(async () => EXIT), command });
+  expect(JSON.stringify(of("JobStarted"))).not.toContain("aB3d");
 });
 
 test("a flood is ended, and costs a bounded log", async () => {

@@ -4,7 +4,7 @@
  */
 import { createHash, type Hash } from "node:crypto";
 import { type Clock, defined, EffectError, messageOf, type ProcessExit } from "#base";
-import { type BackgroundWork, type EventBus, type ToolCall, ToolError } from "#engine";
+import { type BackgroundWork, type EventBus, type Redaction, type ToolCall, ToolError } from "#engine";
 import type { ClientId, EventPayload, IdMint, JobId } from "#protocol";
 import { createPrintedText, type PrintedText } from "./printed-text.ts";
 import { createProgressGatherer } from "./progress.ts";
@@ -50,6 +50,7 @@ export interface BackgroundJobs {
 
 export interface BackgroundJobsOptions {
   readonly bus: Pick<EventBus, "publish" | "publishDelta">;
+  readonly redaction: Pick<Redaction, "stream">;
   readonly clock: Clock;
   readonly ids: Pick<IdMint, "job">;
   /** The turn and the step that run now. */
@@ -66,10 +67,15 @@ interface RunningJob extends Job {
   readonly hash: Hash;
 }
 
-export function createBackgroundJobs({ bus, clock, ids, now }: BackgroundJobsOptions): BackgroundJobs {
+export function createBackgroundJobs({ bus, redaction, clock, ids, now }: BackgroundJobsOptions): BackgroundJobs {
   const jobs = new Map<JobId, RunningJob>();
   let isOver = false;
   const runningJobs = (): RunningJob[] => [...jobs.values()].filter(({ end }) => end === undefined);
+
+  function redacted(text: string): string {
+    const stream = redaction.stream();
+    return stream.push(text) + stream.flush();
+  }
 
   async function start(call: ToolCall, work: BackgroundWork): Promise<JobId> {
     if (isOver) throw new ToolError("The session is about to end: no background command can be started.");
@@ -79,10 +85,12 @@ export function createBackgroundJobs({ bus, clock, ids, now }: BackgroundJobsOpt
       );
     }
     const over = Promise.withResolvers<void>();
-    const printed = createPrintedText();
+    const printed = createPrintedText(() => redaction.stream());
     const job: RunningJob = {
       ...{ id: ids.job(), call, printed, read: printed.read, over: over.promise, hash: createHash("sha256") },
-      ...{ command: work.command.slice(0, COMMAND_CHARS), startedMs: clock.monotonicMs(), stop: new AbortController() },
+      // Redacted before it is cut: half a secret is known by nobody.
+      ...{ command: redacted(work.command).slice(0, COMMAND_CHARS), startedMs: clock.monotonicMs() },
+      stop: new AbortController(),
       ...{ printedBytes: 0, isKept: false },
     };
     // Counted before anything is waited for: calls that run side by side cannot pass the limit together.
@@ -141,6 +149,7 @@ export function createBackgroundJobs({ bus, clock, ids, now }: BackgroundJobsOpt
         },
       });
       take(decoders.stdout.decode() + decoders.stderr.decode());
+      job.printed.end();
     } catch (error) {
       failure = error;
     }
@@ -213,7 +222,7 @@ function howItEnded(
 ): Pick<EndedJob, "status" | "exit_code" | "signal" | "detail"> {
   const { ended, code, signal, note: detail } = exit ?? { ended: "cancelled", code: null, signal: null };
   if (isLoud) return { status: "output", detail: `more than ${MAX_PRINTED_MIB} MiB` };
-  if (ended === "cancelled") return { status: "stopped" };
+  if (ended === "cancelled") return { status: "stopped", ...defined({ detail }) };
   const status = ended === "exit" ? "exited" : ended;
   return { status, ...defined({ exit_code: code ?? undefined, signal: signal ?? undefined, detail }) };
 }

@@ -16,5 +16,7 @@ export const delegationFacts = {
   },
   poll: { ...common, name: "task.poll", label: "TaskPoll", class: "read_only", kind: "task" },
   await: { ...common, name: "task.await", label: "TaskAwait", class: "read_only", kind: "task" },
+  takeWorktree: { ...common, name: "worktree.take", label: "WorktreeTake", class: "sensitive", kind: "task" },
+  dropWorktree: { ...common, name: "worktree.drop", label: "WorktreeDrop", class: "sensitive", kind: "task" },
   cancel: { ...common, name: "task.cancel", label: "TaskCancel", class: "sensitive", kind: "task" },
 } satisfies Record<string, ToolFacts>;

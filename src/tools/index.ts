@@ -18,3 +18,4 @@ export { createPlanTool } from "./plan.ts";
 export { createRereadTool } from "./reread.ts";
 export { createSkillTool } from "./skill.ts";
 export { createTodosTool } from "./todos.ts";
+export { listWorkspacePaths } from "./workspace-paths.ts";

@@ -51,7 +51,7 @@ export function createJobTools(
       const waitMs = Math.min(optionalInteger(args, "wait_ms", 0) ?? 0, MAX_WAIT_MS);
       if (waitMs > 0) await waitFor(job, waitMs, context);
       const from = optionalInteger(args, "from", 0) ?? cursors.get(job.id) ?? 0;
-      const { text, next, missed } = job.read(from, READ_CHARS, job.end !== undefined);
+      const { text, next, missed } = job.read(from, READ_CHARS);
       cursors.set(job.id, next);
       const notes = [stateOf(job, clock.monotonicMs()), `next position ${next}`];
       if (missed > 0) notes.push(`${missed} characters before this are no longer kept`);

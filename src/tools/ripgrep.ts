@@ -21,7 +21,11 @@ export interface RipgrepRun {
 }
 
 /** Resolves when ripgrep ended or was stopped; a bad pattern and a timeout are `ToolError`s, no match is neither. */
-export async function runRipgrep(ports: EffectPorts, run: RipgrepRun, signal: AbortSignal): Promise<void> {
+export async function runRipgrep(
+  ports: Pick<EffectPorts, "files" | "processes">,
+  run: RipgrepRun,
+  signal: AbortSignal,
+): Promise<void> {
   const { rgPath } = await import("@vscode/ripgrep");
   const enough = new AbortController();
   let pending = Buffer.alloc(0);
@@ -77,7 +81,7 @@ export async function runRipgrep(ports: EffectPorts, run: RipgrepRun, signal: Ab
 }
 
 /** Relative to where it runs, as ripgrep wants them; what is written there stands for itself, in whichever case. */
-function hiddenGlobs({ files }: EffectPorts, cwd: string): string[] {
+function hiddenGlobs({ files }: Pick<EffectPorts, "files">, cwd: string): string[] {
   const above = cwd === "." ? "" : `${cwd}/`;
   return (files.hidden ?? [])
     .filter((path) => path.toLowerCase().startsWith(above.toLowerCase()))

@@ -1,6 +1,8 @@
 /** Questions that wait for a person, one at a time, in the order in which they were asked, and how they are answered. Pure. */
-import type { CallId, Decision, Event, EventOf, SessionId } from "#protocol";
+import type { CallId, Decision, Event, EventOf, SessionId, TokenId } from "#protocol";
+import { changeOf } from "./change.ts";
 import type { Effect } from "./effects.ts";
+import { emptyForm, type FormProgress, previousField, withFormText } from "./form.ts";
 
 export type Question =
   | {
@@ -14,27 +16,43 @@ export type Question =
       readonly id: CallId;
       readonly session: SessionId;
       readonly asked: EventOf<"QuestionAsked">["payload"];
+    }
+  /** A program wants a token; the person gives it the code, or nothing. */
+  | {
+      readonly kind: "token";
+      readonly id: TokenId;
+      readonly session: SessionId;
+      readonly asked: EventOf<"TokenRequested">["payload"];
+      readonly untilMs: number;
     };
 
 export interface Answer {
   readonly key: string;
   readonly decision: Decision;
   readonly text: string;
+  /** The rule that it would add, as it is written in a policy. */
+  readonly rule?: string;
 }
 
 /** The answers that count for this request, each with its key and the rule that it would make. */
 export function answersOf({
   offers,
   argv_glob: glob,
+  tool_rule: toolRule,
   label,
 }: EventOf<"PermissionRequested">["payload"]): readonly Answer[] {
   const isOffered = (decision: Decision): boolean => offers === undefined || offers.includes(decision);
   const rows: readonly (Answer | false)[] = [
     isOffered("allow_once") && { key: "y", decision: "allow_once", text: "allow once" },
     glob !== undefined &&
-      isOffered("allow_argv_glob") && { key: "s", decision: "allow_argv_glob", text: `allow ${glob} for this session` },
-    isOffered("allow_tool") && { key: "t", decision: "allow_tool", text: `allow ${label} for this session` },
-    { key: "n", decision: "deny", text: "deny" },
+      isOffered("allow_argv_glob") && { key: "s", decision: "allow_argv_glob", text: "this session", rule: glob },
+    isOffered("allow_tool") && {
+      key: "t",
+      decision: "allow_tool",
+      text: `every ${label} of this session`,
+      ...(toolRule !== undefined && { rule: toolRule }),
+    },
+    { key: "n", decision: "deny", text: "no" },
   ];
   return rows.filter((row) => row !== false);
 }
@@ -47,6 +65,8 @@ export interface Questions {
   readonly quietSinceMs: number;
   /** The person is typing why they deny the first one, or what they answer. */
   readonly isTypingAnswer: boolean;
+  /** Of the first one, when it is a form. */
+  readonly form: FormProgress;
 }
 
 export interface QuestionStep {
@@ -58,61 +78,109 @@ export interface QuestionStep {
 const SETTLE_MS = 400;
 
 export function noQuestions(nowMs: number): Questions {
-  return { waiting: [], quietSinceMs: nowMs, isTypingAnswer: false };
+  return { waiting: [], quietSinceMs: nowMs, isTypingAnswer: false, form: emptyForm };
 }
 
 export function withQuestionEvent(before: Questions, event: Event, nowMs: number): Questions {
-  const waiting = withQuestion(before.waiting, event);
+  return withWaiting(before, withQuestion(before.waiting, event, nowMs), nowMs);
+}
+
+/** Codes whose time is over are gone. */
+export function withoutExpired(before: Questions, nowMs: number): Questions {
+  const waiting = before.waiting.filter((question) => question.kind !== "token" || question.untilMs > nowMs);
+  return waiting.length === before.waiting.length ? before : withWaiting(before, waiting, nowMs);
+}
+
+function withWaiting(before: Questions, waiting: readonly Question[], nowMs: number): Questions {
   const [first] = waiting;
-  if (first?.id === before.waiting[0]?.id) return { ...before, waiting };
-  return { waiting, quietSinceMs: nowMs, isTypingAnswer: first?.kind === "question" };
+  if (first?.id === before.waiting[0]?.id && first?.kind === before.waiting[0]?.kind) return { ...before, waiting };
+  return { waiting, quietSinceMs: nowMs, isTypingAnswer: first?.kind === "question", form: emptyForm };
 }
 
 /** Undefined for a key that goes to the editor. */
 export function withQuestionKey(before: Questions, key: string, nowMs: number): QuestionStep | undefined {
   const [question] = before.waiting;
-  if (question?.kind !== "permission") return undefined;
+  if (question === undefined) return undefined;
+  if (question.kind === "question") return withTypedKey(before, key);
   if (before.isTypingAnswer) {
     if (key !== "escape") return undefined;
     return { questions: { ...before, isTypingAnswer: false, quietSinceMs: nowMs }, effects: [{ type: "clear" }] };
   }
-  if (nowMs - before.quietSinceMs < SETTLE_MS) return { questions: { ...before, quietSinceMs: nowMs }, effects: [] };
-  const answer = answersOf(question.asked).find((one) => one.key === key);
+  if (nowMs - before.quietSinceMs < SETTLE_MS) return same({ ...before, quietSinceMs: nowMs });
+  if (question.kind === "token") {
+    const isClosed = key === "n" || key === "escape" || key === "enter";
+    return same(isClosed ? withWaiting(before, before.waiting.slice(1), nowMs) : before);
+  }
+  return withPermissionKey(before, question, key);
+}
+
+function withPermissionKey(
+  before: Questions,
+  { id, session, asked }: Extract<Question, { kind: "permission" }>,
+  key: string,
+): QuestionStep {
+  const answer = answersOf(asked).find((one) => one.key === key);
   if (answer !== undefined) {
-    const { id, session } = question;
     return { questions: before, effects: [{ type: "answer", id, session, decision: answer.decision }] };
   }
-  return { questions: key === "w" ? { ...before, isTypingAnswer: true } : before, effects: [] };
+  if (key === "d") return { questions: before, effects: [{ type: "open", layer: "call", argument: id }] };
+  if (key === "r" && changeOf(asked) !== undefined) {
+    return { questions: before, effects: [{ type: "open", layer: "review", argument: id }] };
+  }
+  return same(key === "w" ? { ...before, isTypingAnswer: true } : before);
+}
+
+/** Esc in a form goes back by a field. */
+function withTypedKey(before: Questions, key: string): QuestionStep | undefined {
+  if (key !== "escape" || before.form.at === 0) return undefined;
+  return { questions: { ...before, form: previousField(before.form) }, effects: [{ type: "clear" }] };
 }
 
 /** What was typed for the first question. */
 export function withTypedAnswer(before: Questions, text: string): QuestionStep {
   const [question] = before.waiting;
-  if (question === undefined) return { questions: before, effects: [] };
+  if (question === undefined || question.kind === "token") return same(before);
   const { kind, id, session } = question;
-  if (text === "" && kind === "question") return { questions: before, effects: [] };
-  const effect: Effect =
-    kind === "question"
-      ? { type: "reply", id, session, text }
-      : { type: "answer", id, session, decision: "deny", ...(text !== "" && { reason: text }) };
-  return { questions: { ...before, isTypingAnswer: false }, effects: [{ type: "clear" }, effect] };
+  const closed = { ...before, isTypingAnswer: false };
+  if (kind === "permission") {
+    const effect: Effect = { type: "answer", id, session, decision: "deny", ...(text !== "" && { reason: text }) };
+    return { questions: closed, effects: [{ type: "clear" }, effect] };
+  }
+  const { form, options = [] } = question.asked;
+  if (form !== undefined) {
+    const next = withFormText(form, before.form, text);
+    if (!("answer" in next)) return { questions: { ...before, form: next }, effects: [{ type: "clear" }] };
+    return { questions: closed, effects: [{ type: "clear" }, { type: "reply", id, session, text: next.answer }] };
+  }
+  if (text === "") return same(before);
+  const chosen = /^\d+$/.test(text) ? options[Number(text) - 1] : undefined;
+  return { questions: closed, effects: [{ type: "clear" }, { type: "reply", id, session, text: chosen ?? text }] };
 }
 
-function withQuestion(before: readonly Question[], event: Event): readonly Question[] {
+function withQuestion(before: readonly Question[], event: Event, nowMs: number): readonly Question[] {
   const { session } = event;
   switch (event.kind) {
     case "PermissionRequested":
       return [...before, { kind: "permission", id: event.payload.call_id, session, asked: event.payload }];
     case "QuestionAsked":
       return [...before, { kind: "question", id: event.payload.call_id, session, asked: event.payload }];
+    case "TokenRequested": {
+      const { token: id, confirm_by } = event.payload;
+      const untilMs = nowMs + Math.max(0, Date.parse(confirm_by) - Date.parse(event.ts));
+      return [...before, { kind: "token", id, session, asked: event.payload, untilMs }];
+    }
     case "PermissionAnswered":
     case "QuestionAnswered":
     case "ToolResult":
       return before.filter(({ id }) => id !== event.payload.call_id);
     case "TurnEnded":
     case "SessionEnded":
-      return before.filter((question) => question.session !== session);
+      return before.filter((question) => question.session !== session || question.kind === "token");
     default:
       return before;
   }
+}
+
+function same(questions: Questions): QuestionStep {
+  return { questions, effects: [] };
 }

@@ -1,7 +1,8 @@
 /** Blocks of the conversation as rows of the terminal. Pure; no row is wider than `columns`. */
-
+import { visibleLine, visibleProse } from "#base";
+import { changeOf, type FileChange } from "./change.ts";
 import type { Role, Theme } from "./theme.ts";
-import type { Block, CallBlock, Tone } from "./transcript.ts";
+import type { Block, CallBlock, DelegateBlock, Tone } from "./transcript.ts";
 import type { Widgets } from "./widgets.ts";
 
 export interface RowStyle {
@@ -27,11 +28,15 @@ export function blockRows(block: Block, style: RowStyle): string[] {
         ),
       ];
     case "answer":
-      return answerRows(block.text, style);
+      return answerRows(block.text.slice(block.printed), style);
     case "thinking":
-      return [theme.paint("dim", block.isDone ? `∴ thought (${block.chars} characters)` : "∴ thinking …")];
+      return [
+        theme.paint("dim", block.isDone ? `∴ thought (${block.text.length} characters, Ctrl-O)` : "∴ thinking …"),
+      ];
     case "call":
       return callRows(block, style);
+    case "delegate":
+      return delegateRows(block, style);
     case "notice":
       return wrapped(block.text, columns, widgets).map((row) => paintTone(theme, block.tone, row));
     case "summary":
@@ -42,33 +47,85 @@ export function blockRows(block: Block, style: RowStyle): string[] {
 export function answerRows(text: string, style: RowStyle): string[] {
   const { columns, widgets } = style;
   if (text.trim() === "") return [];
-  const rows = new widgets.Markdown(text, 0, 0, markdownTheme(style.theme)).render(columns);
+  // What the model writes must not reach the terminal as a sequence of its own.
+  const rows = new widgets.Markdown(visibleProse(text), 0, 0, markdownTheme(style.theme)).render(columns);
   return ["", ...rows.map((row) => widgets.truncateToWidth(row.trimEnd(), columns))];
 }
 
-function callRows(call: CallBlock, { columns, theme, widgets, nowMs }: RowStyle): string[] {
+function callRows(call: CallBlock, style: RowStyle): string[] {
+  const { columns, theme, widgets, nowMs } = style;
   const indent = "  ".repeat(call.depth);
   const { ended } = call;
   const mark =
     ended === undefined
-      ? theme.paint("accent", call.isAsked ? "?" : (SPINNER[Math.floor(nowMs / SPIN_MS) % SPINNER.length] ?? "·"))
+      ? theme.paint("accent", call.isAsked ? "?" : spinner(nowMs))
       : theme.paint(ended.isError ? "bad" : "good", ended.isError ? "✗" : "✓");
-  const ms = ended?.durationMs ?? nowMs - call.sinceMs;
+  const change = ended === undefined || ended.isError ? undefined : changeOf({ ...call, before: undefined });
   const facts = [
+    ...(change === undefined ? [] : [changedLines(change)]),
     ...(call.allowedBy === undefined ? [] : [call.allowedBy]),
     ...(ended === undefined || ended.outcome === "ok" ? [] : [ended.outcome]),
     ...(ended?.labels ?? []),
-    call.isAsked ? "waits for an answer" : duration(ms),
-  ].join(" · ");
-  const room = columns - indent.length - 2 - widgets.visibleWidth(facts) - 2;
-  const name = widgets.truncateToWidth(`${call.label} ${call.subject}`, Math.max(10, room));
-  const gap = " ".repeat(Math.max(2, room - widgets.visibleWidth(name) + 2));
-  const head = `${indent}${mark} ${theme.paint("strong", call.label)}${name.slice(call.label.length)}${gap}${theme.paint("dim", facts)}`;
+    call.isAsked ? "waits for an answer" : duration(ended?.durationMs ?? nowMs - call.sinceMs),
+  ];
+  const head = factRow({ indent, mark, label: call.label, subject: call.subject, facts }, style);
+  if (change !== undefined) return [head, ...previewRows(change, indent, style)];
   const body = ended === undefined ? call.tail : shortened(ended.lines, ended.isError);
   const under = body.map((line) => {
     return theme.paint(ended?.isError ? "warn" : "dim", widgets.truncateToWidth(`${indent}  │ ${line}`, columns));
   });
-  return [widgets.truncateToWidth(head, columns), ...under];
+  return [head, ...under];
+}
+
+/** The first changed lines. */
+function previewRows({ lines }: FileChange, indent: string, { theme, widgets, columns }: RowStyle): string[] {
+  const changed = lines.filter(({ mark }) => mark !== " ");
+  const shown = changed.slice(0, PREVIEW_LINES).map(({ mark, text }) => {
+    const row = widgets.truncateToWidth(`${indent}  │ ${mark} ${visibleLine(text)}`, columns);
+    return theme.paint(mark === "+" ? "good" : "bad", row);
+  });
+  const left = changed.length - shown.length;
+  return left <= 0 ? shown : [...shown, theme.paint("dim", `${indent}  │ … ${left} more changed lines (Ctrl-O)`)];
+}
+
+/** `+12 -4`; of a whole file, what it has now. */
+function changedLines({ lines }: FileChange): string {
+  const of = (mark: string): number => lines.filter((line) => line.mark === mark).length;
+  return of("-") === 0 ? `+${of("+")}` : `+${of("+")} -${of("-")}`;
+}
+
+function delegateRows(delegate: DelegateBlock, style: RowStyle): string[] {
+  const { theme, nowMs } = style;
+  const { ended, agent, task, depth, isBeside, sinceMs } = delegate;
+  const mark =
+    ended !== undefined
+      ? theme.paint(ended.isOk ? "good" : "bad", ended.isOk ? "✓" : "✗")
+      : theme.paint("accent", isBeside ? "→" : spinner(nowMs));
+  const time = ended === undefined ? (isBeside ? [] : [duration(nowMs - sinceMs)]) : [duration(ended.durationMs)];
+  const state = ended === undefined ? (isBeside ? "works in the background" : "working") : ended.text;
+  return [factRow({ indent: "  ".repeat(depth), mark, label: agent, subject: task, facts: [state, ...time] }, style)];
+}
+
+interface FactRow {
+  readonly indent: string;
+  readonly mark: string;
+  readonly label: string;
+  readonly subject: string;
+  readonly facts: readonly string[];
+}
+
+/** What it is on the left, cut where there is no room, and what became of it at the right edge. */
+function factRow({ indent, mark, label, subject, facts }: FactRow, { columns, theme, widgets }: RowStyle): string {
+  const text = facts.join(" · ");
+  const room = columns - indent.length - 2 - widgets.visibleWidth(text) - 2;
+  const name = widgets.truncateToWidth(`${label} ${subject}`, Math.max(10, room), "…");
+  const gap = " ".repeat(Math.max(2, room - widgets.visibleWidth(name) + 2));
+  const row = `${indent}${mark} ${theme.paint("strong", label)}${name.slice(label.length)}${gap}${theme.paint("dim", text)}`;
+  return widgets.truncateToWidth(row, columns);
+}
+
+export function spinner(nowMs: number): string {
+  return SPINNER[Math.floor(nowMs / SPIN_MS) % SPINNER.length] ?? "·";
 }
 
 /** What the call gave, shortened; the remedy of an error stands on its last line. */

@@ -1,6 +1,7 @@
 /** What the interface asks to be done. Data only: `perform.ts` does it. */
 import type { CallId, Decision, SessionCommand, SessionId } from "#client";
 import type { LoadEffect } from "./loads.ts";
+import type { ThemeName } from "./theme.ts";
 
 export type Effect =
   | { readonly type: "send" | "queue" | "steer" | "slash" | "command"; readonly text: string }
@@ -10,6 +11,8 @@ export type Effect =
       readonly id: CallId;
       readonly decision: Decision;
       readonly reason?: string;
+      /** What is to run instead. */
+      readonly args?: Readonly<Record<string, unknown>>;
     }
   | { readonly type: "reply"; readonly session: SessionId; readonly id: CallId; readonly text: string }
   /** Any other command of the protocol. `done`: shown when it was accepted; a refusal is always shown. */
@@ -20,6 +23,8 @@ export type Effect =
       readonly session?: SessionId;
       readonly done?: string;
     }
+  /** A queued input comes back: `text` goes before what is typed, once it can no longer begin. */
+  | { readonly type: "take-back"; readonly queued: number; readonly text: string }
   | LoadEffect
   /** Opens a layer above the others. */
   | { readonly type: "open"; readonly layer: string; readonly argument?: string }
@@ -29,6 +34,9 @@ export type Effect =
   | { readonly type: "insert" | "paste"; readonly text: string }
   /** The whole text of the editor; `isOffering`: with what could follow. */
   | { readonly type: "write"; readonly text: string; readonly isOffering?: boolean }
+  /** A file for other programs; the person reads where it is. */
+  | { readonly type: "save"; readonly name: string; readonly text: string }
+  | { readonly type: "theme"; readonly name: ThemeName }
   /** The conversation continues in another session. */
   | { readonly type: "switch"; readonly session: SessionId }
   | { readonly type: "clear" | "cancel" | "leave" | "suspend" | "edit-outside" };

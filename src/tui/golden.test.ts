@@ -25,6 +25,20 @@ test("an empty conversation", () => expectGolden("empty", {}));
 test("an answer that streams, above an input of two lines", () =>
   expectGolden("streaming", { events: conversation, keys: ["first line", KEYS.shiftEnter, "second line"] }));
 
+test("inputs that wait for their turn", () =>
+  expectGolden("queued", {
+    events: [
+      ...conversation,
+      ...[
+        "run the tests",
+        "then commit,\nand push",
+        "one that is longer than the screens are wide: say 構文 🚀",
+        "last",
+      ].map((text) => ["InputQueued", { content: [{ type: "text", text }], by: "cli_1" }] as const),
+    ],
+    keys: ["typed"],
+  }));
+
 test("what can follow a slash", () =>
   expectGolden("slash-menu", { parts: { commands: async () => builtInWords }, keys: ["/", "s"] }));
 

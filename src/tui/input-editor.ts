@@ -3,6 +3,7 @@ import type { AutocompleteProvider } from "@earendil-works/pi-tui";
 import type { Typed } from "./state.ts";
 import type { Role, Theme } from "./theme.ts";
 import type { EditorRows } from "./view.ts";
+import { newVim, type VimText, vimKey } from "./vim.ts";
 import type { Widgets } from "./widgets.ts";
 
 export interface InputEditor {
@@ -27,15 +28,26 @@ export interface InputEditorOptions {
   /** Newest first. */
   readonly history: readonly string[];
   terminalRows(): number;
+  /** Vim keys. */
+  readonly vim: boolean;
   onSubmit(text: string): void;
   /** What could follow has come. */
   onOffer(): void;
 }
 
+/** What Vim keys reach of the library's editor: it has no other way to move the cursor to a place. */
+interface EditorInside {
+  readonly state: { lines: string[]; cursorLine: number };
+  setCursorCol(column: number): void;
+  pushUndoSnapshot(): void;
+  undo(): void;
+}
+
 const TAB = "\t";
+const ESCAPE = "\u001b";
 const PASTE = { begin: "\u001b[200~", end: "\u001b[201~" };
 
-export function createInputEditor({ widgets, history, ...on }: InputEditorOptions): InputEditor {
+export function createInputEditor({ widgets, history, vim: hasVim, ...on }: InputEditorOptions): InputEditor {
   const as = (role: Role) => (text: string) => on.theme().paint(role, text);
   const selectList = {
     selectedPrefix: as("accent"),
@@ -57,15 +69,54 @@ export function createInputEditor({ widgets, history, ...on }: InputEditorOption
   editor.setAutocompleteProvider(on.completion);
   for (const text of history.toReversed()) editor.addToHistory(text);
   const drawnCursor = new RegExp(`${widgets.CURSOR_MARKER}\u001b\\[7m(.*?)\u001b\\[0m`, "u");
+  const inside = editor as unknown as EditorInside;
+  let vim = newVim;
+
+  /** False for a key that the editor gets. */
+  function typeVim(sequence: string): boolean {
+    const isEscape = sequence === ESCAPE || widgets.parseKey(sequence) === "escape";
+    if (!hasVim || editor.isShowingAutocomplete() || !(isEscape || isOneLetter(sequence))) return false;
+    const step = vimKey(vim, textOf(inside, editor.getCursor()), isEscape ? "escape" : sequence);
+    vim = step.vim;
+    if (!("wants" in step)) {
+      if (step.text !== undefined) put(step.text);
+    } else if (step.wants === "undo") inside.undo();
+    else return false;
+    return true;
+  }
+
+  function put({ text, at }: VimText): void {
+    if (text !== editor.getText()) inside.pushUndoSnapshot();
+    const before = text.slice(0, at).split("\n");
+    inside.state.lines = text.split("\n");
+    inside.state.cursorLine = before.length - 1;
+    inside.setCursorCol(before.at(-1)?.length ?? 0);
+  }
+
+  /** The mode stands in the border above the input. */
+  function withMode(rows: readonly string[], columns: number): readonly string[] {
+    if (!hasVim || vim.mode === "insert") return rows;
+    const name = "── normal ";
+    return rows.with(0, as("dim")(`${name}${"─".repeat(Math.max(0, columns - name.length))}`.slice(0, columns)));
+  }
+
   return {
-    type: (sequence) => editor.handleInput(sequence),
+    type(sequence) {
+      if (!typeVim(sequence)) editor.handleInput(sequence);
+    },
     paste: (text) => editor.handleInput(`${PASTE.begin}${text}${PASTE.end}`),
     insert: (text) => editor.insertTextAtCursor(text),
     write(text, isOffering = false) {
       editor.setText(text);
+      // What comes next is typed, whoever put this text here.
+      vim = { ...vim, mode: "insert", pending: "" };
       if (isOffering) editor.handleInput(TAB);
     },
-    typed: () => ({ text: editor.getExpandedText(), isOffering: editor.isShowingAutocomplete() }),
+    typed: () => ({
+      text: editor.getExpandedText(),
+      isOffering: editor.isShowingAutocomplete(),
+      takesEscape: hasVim && (vim.mode === "insert" || vim.pending !== ""),
+    }),
     remember: (text) => editor.addToHistory(text),
     rows(columns) {
       // It fills its rows with spaces, which nobody sees and every key would send again.
@@ -74,7 +125,18 @@ export function createInputEditor({ widgets, history, ...on }: InputEditorOption
       const [before = ""] = (rows[row] ?? "").split(widgets.CURSOR_MARKER);
       // The terminal has a cursor of its own; the one that is drawn would be sent again with every key.
       const bare = rows.map((one) => one.replace(drawnCursor, "$1").replaceAll(widgets.CURSOR_MARKER, "").trimEnd());
-      return row < 0 ? { rows } : { rows: bare, cursor: { row, column: widgets.visibleWidth(before) } };
+      return row < 0
+        ? { rows }
+        : { rows: withMode(bare, columns), cursor: { row, column: widgets.visibleWidth(before) } };
     },
   };
+}
+
+function textOf({ state }: EditorInside, { line, col }: { readonly line: number; readonly col: number }): VimText {
+  const before = state.lines.slice(0, line).reduce((sum, one) => sum + one.length + 1, 0);
+  return { text: state.lines.join("\n"), at: before + col };
+}
+
+function isOneLetter(sequence: string): boolean {
+  return !/\p{Cc}/u.test(sequence) && [...sequence].length === 1;
 }

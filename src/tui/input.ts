@@ -1,16 +1,16 @@
 /** What becomes of what people type: one row for each way to begin an input. Pure. */
 import { parseSlash, type SlashCommand, typedWord } from "#protocol";
 import type { Effect } from "./effects.ts";
-import { type Layer, layerOfWord } from "./layer.ts";
 
 /** The sub-state of the interface that is about input. */
 export interface InputState {
   /** What can be typed behind a slash, as it was last asked for. */
   readonly commands: readonly SlashCommand[];
+  /** Put aside for later; empty: nothing. */
+  readonly stashed: string;
 }
 
-export interface InputSituation extends InputState {
-  readonly layers: readonly Layer[];
+export interface InputSituation extends Pick<InputState, "commands"> {
   readonly isTurnRunning: boolean;
   /** To the running turn instead of after it. */
   readonly isSteering: boolean;
@@ -27,7 +27,7 @@ const kinds: readonly {
   { begins: "", effects: (text, situation) => [{ type: wayOf(situation), text }] },
 ];
 
-export const noInput: InputState = { commands: [] };
+export const noInput: InputState = { commands: [], stashed: "" };
 
 /** `text` is trimmed and not empty. */
 export function inputEffects(text: string, situation: InputSituation): readonly Effect[] {
@@ -35,16 +35,21 @@ export function inputEffects(text: string, situation: InputSituation): readonly 
   return [{ type: "clear" }, ...(kind?.effects(text, situation) ?? [])];
 }
 
+/** What is typed and what was put aside change places. */
+export function swapStash(before: InputState, typed: string): { input: InputState; effects: readonly Effect[] } {
+  const { stashed } = before;
+  if (typed === "" && stashed === "") return { input: before, effects: [] };
+  return { input: { ...before, stashed: typed }, effects: [{ type: "write", text: stashed }] };
+}
+
 function wayOf({ isTurnRunning, isSteering }: InputSituation): "send" | "queue" | "steer" {
   if (!isTurnRunning) return "send";
   return isSteering ? "steer" : "queue";
 }
 
-function slashEffects(text: string, { commands, layers }: InputSituation): readonly Effect[] {
+function slashEffects(text: string, { commands }: InputSituation): readonly Effect[] {
   if (text === "/quit" || text === "/exit") return [{ type: "leave" }];
   const word = text.slice(1);
-  const layer = layerOfWord(layers, word);
-  if (layer !== undefined) return [{ type: "open", layer: layer.name }];
   // A namespace alone is not a command yet: what it has is offered.
   const isNamespace = word.endsWith(":") && commands.some(({ namespace }) => `${namespace}:` === word);
   return isNamespace ? [{ type: "write", text, isOffering: true }] : [{ type: "slash", text }];

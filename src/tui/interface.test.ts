@@ -1,12 +1,13 @@
 /** The interface on a real session of this process, and on a terminal whose screen is read: what a person sees and types. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { connectEngine } from "#client/engine";
 import { createSystemClock, createSystemRandom } from "#world";
 import { calls, createHarnessRig, says } from "../../test/fakes/harness-rig.ts";
+import type { MockReply } from "../../test/fakes/mock-reply.ts";
 import { KEYS, openScreenTerminal } from "../../test/fakes/screen-terminal.ts";
-import { runInterface } from "./interface.ts";
+import { type InterfaceParts, runInterface } from "./interface.ts";
 
 const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -15,7 +16,11 @@ afterEach(async () => {
 
 const writes = (path: string) => calls(["fs.write", { path, content: "x\n" }]);
 
-async function start(replies: Parameters<typeof createHarnessRig>[0], size: readonly [number, number] = [80, 24]) {
+async function start(
+  replies: Parameters<typeof createHarnessRig>[0],
+  size: readonly [number, number] = [80, 24],
+  parts: Partial<InterfaceParts> = {},
+) {
   const rig = await createHarnessRig(replies);
   const system = createSystemClock();
   let laterMs = 0;
@@ -24,6 +29,7 @@ async function start(replies: Parameters<typeof createHarnessRig>[0], size: read
   const session = await client.open();
   const screen = openScreenTerminal(...size);
   const slashes: string[] = [];
+  const said: string[] = [];
   const leave = new AbortController();
   const over = runInterface({
     screen: screen.port,
@@ -33,7 +39,7 @@ async function start(replies: Parameters<typeof createHarnessRig>[0], size: read
     keys: {},
     client,
     session,
-    facts: { session: session.id, profile: "default", branch: "main", isCostShown: true },
+    facts: { session: session.id, profile: "default", isCostShown: true },
     model: "test:model",
     since: 0,
     last: 0,
@@ -48,8 +54,12 @@ async function start(replies: Parameters<typeof createHarnessRig>[0], size: read
       print(`said: ${line}`);
       return undefined;
     },
+    afterwards: (text) => said.push(text),
+    save: async (name) => name,
+    notices: () => undefined,
     describe: async (error) => `✗ ${String(error)}`,
     signal: leave.signal,
+    ...parts,
   });
   open.push(async () => {
     leave.abort();
@@ -61,7 +71,7 @@ async function start(replies: Parameters<typeof createHarnessRig>[0], size: read
   const settle = (): void => {
     laterMs += 1_000;
   };
-  return { rig, screen, session, over, slashes, settle };
+  return { rig, screen, session, over, slashes, said, settle };
 }
 
 test("what is typed is echoed, sent and answered; the rows of the turn stay in the scrollback", async () => {
@@ -186,6 +196,118 @@ test("a slash offers what can be typed; Tab takes a namespace, and then its name
   screen.type(KEYS.enter);
   await screen.shows("said: /health");
   expect(slashes).toEqual(["/health"]);
+});
+
+test("an @ offers files of the workspace; Enter takes one and sends nothing", async () => {
+  const { screen, rig } = await start([says("seen")]);
+  rig.workspace.put("src/parse.ts", "x");
+  rig.workspace.put("src/print.ts", "x");
+  screen.type("r", "e", "a", "d", " ", "@", "p", "a", "r");
+  await screen.shows(/→ src\/parse\.ts/);
+  screen.type(KEYS.enter);
+  await screen.shows(/^read @src\/parse\.ts$/m);
+  screen.type(KEYS.enter);
+  await screen.shows(/› read @src\/parse\.ts[\s\S]*seen/);
+});
+
+test("inputs wait above the editor while a turn runs; the last one comes back, and the others run", async () => {
+  const gate = Promise.withResolvers<void>();
+  onTestFinished(() => gate.resolve());
+  const { screen, rig } = await start([{ ...says("one"), headersAfter: gate.promise } as MockReply, says("two")]);
+  screen.type("a", KEYS.enter);
+  await screen.shows(/waiting for the model/);
+  screen.type("first queued", KEYS.enter);
+  await screen.shows(/^: queued: first queued/m);
+  screen.type("second queued", KEYS.enter);
+  await screen.shows(/^: queued: second queued {2}Alt-↑ edits$/m);
+  screen.type("rest");
+  screen.type(KEYS.altUp);
+  await screen.shows(/^second queued\nrest$/m);
+  expect(screen.screen()).not.toContain(": queued: second");
+  gate.resolve();
+  await screen.shows(/one[\s\S]*› first queued[\s\S]*two/);
+  expect(rig.vendor.requests).toHaveLength(2);
+});
+
+test("Alt-Enter sends the input to the running turn, which shows it", async () => {
+  const gate = Promise.withResolvers<void>();
+  onTestFinished(() => gate.resolve());
+  const { screen, rig, settle } = await start([
+    { ...writes("a.txt"), headersAfter: gate.promise } as MockReply,
+    says("with tests"),
+  ]);
+  screen.type("a", KEYS.enter);
+  await screen.shows(/waiting for the model/);
+  screen.type("and tests", KEYS.altEnter);
+  await screen.shows(/^› and tests$/m);
+  gate.resolve();
+  await screen.shows("wants to run");
+  settle();
+  screen.type("y");
+  await screen.shows("with tests");
+  expect(JSON.stringify(rig.vendor.requests.at(-1)?.body)).toContain("and tests");
+});
+
+test("a command behind an exclamation mark runs at once, shows its output, and ends on Esc", async () => {
+  const { screen, rig } = await start([]);
+  screen.type("!echo begun; sleep 60", KEYS.enter);
+  await screen.shows(/› !echo begun; sleep 60[\s\S]*│ begun/);
+  screen.type(KEYS.escape);
+  await screen.shows(/cancelled/i);
+  screen.type("!echo of-mine", KEYS.enter);
+  await screen.shows(/✓ Bash[\s\S]*│ of-mine/);
+  expect(rig.vendor.requests).toEqual([]);
+});
+
+test("vim keys: Esc is for the normal mode first, and the border says so", async () => {
+  const { screen } = await start([says("done")], [80, 24], { vim: true });
+  screen.type("one two three", KEYS.escape);
+  await screen.shows(/^── normal ─+$/m);
+  screen.type("b", "d", "w", "0", "x");
+  await screen.shows(/^ne two$/m);
+  screen.type("u", "u");
+  await screen.shows(/^one two three$/m);
+  screen.type("A", "!");
+  await screen.shows(/^one two three!$/m);
+  expect(screen.screen()).not.toContain("normal");
+  screen.type(KEYS.escape, KEYS.enter);
+  await screen.shows(/› one two three![\s\S]*done/);
+});
+
+test("Ctrl-S puts the input aside and it comes back behind the next one", async () => {
+  const { screen } = await start([says("done")]);
+  screen.type("later", KEYS.ctrlS);
+  await screen.shows(/^: put aside: later {2}Ctrl-S takes it back$/m);
+  screen.type("now", KEYS.enter);
+  await screen.shows(/› now[\s\S]*done/);
+  await screen.shows(/^later$/m);
+  screen.type(KEYS.ctrlS, KEYS.ctrlS);
+  await screen.shows(/^later$/m);
+  expect(screen.screen()).not.toContain("put aside");
+});
+
+test("a draft that cannot be kept at the end is said once the terminal is given back", async () => {
+  const draft = {
+    text: "",
+    async keep(): Promise<void> {
+      throw new Error("the disk is full");
+    },
+  };
+  const { screen, over, said } = await start([], [80, 24], { draft });
+  screen.type("unsent", KEYS.ctrlC, "again", KEYS.ctrlC);
+  expect(await over).toEqual({ kind: "left" });
+  expect(said).toEqual(["✗ Error: the disk is full"]);
+  expect(screen.isTaken()).toBe(false);
+});
+
+test("the argument of a command is offered once something of it is typed", async () => {
+  const { screen, slashes } = await start([]);
+  screen.type("/", "m", "o", "d", "e", "l", " ");
+  screen.type("o");
+  await screen.shows(/→ openai:mock-model/);
+  screen.type(KEYS.enter);
+  await screen.shows("said: /model openai:mock-model");
+  expect(slashes).toEqual(["/model openai:mock-model"]);
 });
 
 test("Ctrl-G gives the input to another editor and takes back what that made of it", async () => {

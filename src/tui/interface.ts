@@ -22,7 +22,9 @@ export interface InterfaceParts {
   readonly followsBackground: boolean;
   /** The user's own keys, by action. */
   readonly keys: KeyOverrides;
-  readonly client: Pick<EngineClient, "session">;
+  /** Vim keys in the input. Default: none. */
+  readonly vim?: boolean;
+  readonly client: Pick<EngineClient, "session" | "sessions">;
   readonly session: ClientSession;
   readonly facts: StatusFacts;
   readonly model: string;
@@ -42,6 +44,12 @@ export interface InterfaceParts {
   slash(line: string, print: (text: string) => void): Promise<SessionId | undefined>;
   /** In the person's own editor, which has the terminal meanwhile. Undefined: nothing was changed. */
   editOutside(text: string): Promise<string | undefined>;
+  /** A line for the person once the terminal is given back. */
+  afterwards(text: string): void;
+  /** Keeps a text for other programs; gives the path. */
+  save(name: string, text: string): Promise<string>;
+  /** What the program says meanwhile is shown in the conversation. */
+  notices(show: (text: string) => void): void;
   /** In words for a person, redacted. */
   describe(error: unknown): Promise<string>;
   /** Aborts to make it return at once. */
@@ -75,6 +83,7 @@ export async function runInterface(parts: InterfaceParts): Promise<InterfaceEnd>
   /** Absent until the widgets are loaded. */
   let running: RunningInterface | undefined;
   let early = "";
+  let isOther = false;
   const painter = createPainter({
     screen,
     clock,
@@ -103,20 +112,35 @@ export async function runInterface(parts: InterfaceParts): Promise<InterfaceEnd>
     if (parts.followsBackground) screen.write(ASK_BACKGROUND);
     running = await startRunning(parts, painter, signal, end.resolve);
     if (early !== "") running.bytes(early);
+    const { dispatch } = running;
+    parts.notices((text) => dispatch({ type: "print", tone: "dim", text }));
     painter.now();
     void tick(clock, signal, () => onTick(running, draft));
     follow(parts, signal, running.dispatch).then(
       (session) => end.resolve(session === undefined ? { kind: "ended" } : { kind: "other", session }),
       (error: unknown) => end.reject(error),
     );
-    return await end.promise;
+    const ended = await end.promise;
+    isOther = ended.kind === "other";
+    return ended;
   } finally {
     running?.close();
     painter.now();
     over.abort();
-    painter.leave();
+    // The next session begins where this one's input stood.
+    if (isOther) painter.erase();
+    else painter.leave();
     restore();
-    if (running !== undefined) await draft.keep(running.typed());
+    if (running !== undefined) await keepLast(parts, draft, running.typed());
+  }
+}
+
+/** The conversation is over whether or not the draft could be kept. */
+async function keepLast({ describe, afterwards }: InterfaceParts, draft: DraftKeeper, text: string): Promise<void> {
+  try {
+    await draft.keep(text);
+  } catch (error) {
+    afterwards(await describe(error));
   }
 }
 
@@ -138,8 +162,9 @@ function firstFrame({ facts, model, screen, theme }: InterfaceParts, typed: stri
 
 function onTick(running: RunningInterface | undefined, draft: DraftKeeper): void {
   if (running === undefined) return;
-  const { transcript, banner, layers } = running.state();
-  if (transcript.isTurnRunning || banner !== undefined || layers.length > 0) running.dispatch({ type: "time" });
+  const { transcript, banner, layers, questions } = running.state();
+  const isOpen = layers.length > 0 || questions.waiting.length > 0;
+  if (transcript.isTurnRunning || banner !== undefined || isOpen) running.dispatch({ type: "time" });
   draft.tick(running.typed());
 }
 

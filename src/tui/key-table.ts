@@ -21,6 +21,8 @@ export const actions = {
   leave: row("input", ["ctrl+d"], "Leave, if the input is empty"),
   cancel: row("input", ["escape"], "Cancel the turn"),
   steer: row("input", ["alt+enter"], "Send the input to the running turn"),
+  "edit-queued": row("input", ["alt+up"], "Take the input that was queued last back into the editor"),
+  stash: row("input", ["ctrl+s"], "Put the input aside, or take it back; after the next one it comes back by itself"),
   "edit-outside": row("input", ["ctrl+g"], "Edit the input in $VISUAL or $EDITOR"),
   "list-up": row("list", ["up", "ctrl+p"], "One item up"),
   "list-down": row("list", ["down", "ctrl+n"], "One item down"),

@@ -1,5 +1,6 @@
 /** The layers that are open: who gets a message, what is opened and closed. Pure. */
-import type { LayerContext, LayerMessage, OpenLayer } from "./layer.ts";
+import type { Effect } from "./effects.ts";
+import { type LayerContext, type LayerMessage, layerOfWord, type OpenLayer } from "./layer.ts";
 import type { State, Update, UpdateContext } from "./state.ts";
 import { themes } from "./theme.ts";
 
@@ -57,7 +58,7 @@ export function closeTop(state: State, context: UpdateContext): Update {
 /** Carries out the effects that open layers; the others are left. */
 export function openedLayers(given: Update, context: UpdateContext): Update {
   let { state } = given;
-  let effects = given.effects;
+  let effects = given.effects.map((effect) => openingOf(effect, context));
   for (let left = MAX_LAYERS; left > 0; left--) {
     const opening = effects.find((effect) => effect.type === "open");
     if (opening === undefined) break;
@@ -66,9 +67,16 @@ export function openedLayers(given: Update, context: UpdateContext): Update {
     if (layer === undefined || state.layers.length >= MAX_LAYERS) continue;
     const opened = layer.start(opening.argument ?? "", layerContext(state, layer.kind, context));
     if (opened.layer !== undefined) state = { ...state, layers: [...state.layers, opened.layer] };
-    effects = [...effects, ...opened.effects];
+    effects = [...effects, ...opened.effects.map((effect) => openingOf(effect, context))];
   }
   return { state, effects: effects.filter(({ type }) => type !== "open") };
+}
+
+/** A slash word without arguments that has a layer opens it, whoever asks for it. */
+function openingOf(effect: Effect, { layers }: UpdateContext): Effect {
+  if (effect.type !== "slash") return effect;
+  const layer = layerOfWord(layers, effect.text.slice(1));
+  return layer === undefined ? effect : { type: "open", layer: layer.name };
 }
 
 function replaced(layers: readonly OpenLayer[], at: number, layer: OpenLayer | undefined): readonly OpenLayer[] {

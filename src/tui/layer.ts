@@ -50,6 +50,8 @@ export interface LayerFacts {
   readonly opener?: { readonly keys: readonly string[]; readonly help: string };
   /** Slash commands without arguments that open it, instead of being sent: `model`, `sessions:list`. */
   readonly words?: readonly string[];
+  /** A question is answered on it, so nothing says that one waits. */
+  readonly answersQuestion?: boolean;
   /** Its own keys; their place is the layer. */
   readonly keys: readonly Omit<KeyRow, "place">[];
 }

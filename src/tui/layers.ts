@@ -1,7 +1,36 @@
 /** All layers. A new one is a file in `layers/` and a line here. */
 import type { Layer } from "./layer.ts";
+import { branchLayer } from "./layers/branch.ts";
+import { callLayer } from "./layers/call.ts";
 import { helpLayer } from "./layers/help.ts";
 import { historyLayer } from "./layers/history.ts";
+import { hooksLayer } from "./layers/hooks.ts";
+import { modelLayer } from "./layers/model.ts";
+import { agentsLayer, skillsLayer } from "./layers/named-commands.ts";
 import { paletteLayer } from "./layers/palette.ts";
+import { reviewLayer } from "./layers/review.ts";
+import { rulesLayer } from "./layers/rules.ts";
+import { serversLayer } from "./layers/servers.ts";
+import { sessionsLayer } from "./layers/sessions.ts";
+import { themeLayer } from "./layers/theme.ts";
+import { transcriptLayer } from "./layers/transcript.ts";
+import { undoLayer } from "./layers/undo.ts";
 
-export const layers: readonly Layer[] = [helpLayer, historyLayer, paletteLayer];
+export const layers: readonly Layer[] = [
+  callLayer,
+  helpLayer,
+  historyLayer,
+  paletteLayer,
+  reviewLayer,
+  transcriptLayer,
+  sessionsLayer,
+  modelLayer,
+  undoLayer,
+  branchLayer,
+  rulesLayer,
+  themeLayer,
+  skillsLayer,
+  agentsLayer,
+  serversLayer,
+  hooksLayer,
+];

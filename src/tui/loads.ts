@@ -3,8 +3,12 @@
  * comes back as one as well, in words for a person.
  */
 import type { SessionInfo } from "#client";
-import type { SlashCommand } from "#protocol";
+import type { Event, EventOf, ReplyOf, SlashCommand, TurnId } from "#protocol";
 import type { InterfaceParts } from "./interface.ts";
+import type { SessionFacts } from "./session-status.ts";
+
+/** What is read at a time of a conversation that began before this interface; the client reads in pages of as many. */
+export const EARLIER_EVENTS = 500;
 
 /** What a row may use. */
 export type LoadWorld = Pick<InterfaceParts, "client" | "session" | "history" | "commands">;
@@ -14,8 +18,75 @@ export const loads = {
   commands: ({ commands }: LoadWorld): Promise<readonly SlashCommand[]> => commands(),
   /** Inputs of this project, newest first. */
   history: async ({ history }: LoadWorld): Promise<readonly string[]> => history(),
+  /** The events of the conversation before this id, oldest first: at most a page of them. */
+  earlier: async ({ session }: LoadWorld, before: string): Promise<readonly Event[]> => {
+    const end = Number(before);
+    const events: Event[] = [];
+    for await (const event of session.log({ after: Math.max(0, end - 1 - EARLIER_EVENTS) })) {
+      if (event.id >= end) break;
+      events.push(event);
+    }
+    return events;
+  },
+  /** What the session runs with now. */
+  facts: async ({ session }: LoadWorld): Promise<SessionFacts> =>
+    (await session.submit({ kind: "DescribeSession" })).result,
+  /** Newest first, without those of delegates. `all`, otherwise those of the folder of the conversation. */
+  sessions: async (world: LoadWorld, scope: string): Promise<readonly SessionInfo[]> => {
+    const { working_dir: workingDir } = await world.session.info();
+    const found = await world.client.sessions(scope === "all" ? {} : { workingDir });
+    const isDelegate = await Promise.all(found.map((info) => isOfDelegate(world, info)));
+    return found.filter((_, at) => isDelegate[at] === false);
+  },
+  /** Oldest first. */
+  turns: ({ session }: LoadWorld): Promise<readonly TurnRow[]> => turnsOf(session),
+  rules: async ({ session }: LoadWorld): Promise<ReplyOf<"ListRules">["result"]> =>
+    (await session.submit({ kind: "ListRules" })).result,
+  /** What an undo of the turn would do. */
+  "undo-plan": async ({ session }: LoadWorld, turn: string): Promise<ReplyOf<"UndoTurn">["result"]> =>
+    (await session.submit({ kind: "UndoTurn", turn: turn as TurnId, dry_run: true })).result, // an id of an event
   info: ({ client }: LoadWorld, session: string): Promise<SessionInfo> => client.session(session).info(),
 } as const;
+
+/** A turn that has ended. */
+export interface TurnRow {
+  readonly turn: TurnId;
+  /** Counted from 1. */
+  readonly number: number;
+  readonly input: string;
+  readonly outcome: string;
+  readonly ts: string;
+}
+
+/** Turns that are listed, the newest ones. */
+const MAX_TURNS = 500;
+
+async function turnsOf(session: Pick<LoadWorld["session"], "log">): Promise<readonly TurnRow[]> {
+  const rows: TurnRow[] = [];
+  let number = 0;
+  let input = "";
+  for await (const { kind, payload, ts } of session.log()) {
+    if (kind === "TurnStarted") input = textOf(payload.content);
+    if (kind !== "TurnEnded") continue;
+    number += 1;
+    rows.push({ turn: payload.turn, number, input, outcome: payload.outcome, ts });
+    if (rows.length > MAX_TURNS) rows.shift();
+  }
+  return rows;
+}
+
+function textOf(content: EventOf<"TurnStarted">["payload"]["content"]): string {
+  return content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join(" ");
+}
+
+/** A branch has a parent as well; a delegate was opened by a call of its parent. */
+async function isOfDelegate({ client }: LoadWorld, { id, parent }: SessionInfo): Promise<boolean> {
+  if (parent === undefined) return false;
+  for await (const first of client.session(id).log()) {
+    return first.kind === "SessionStarted" && first.payload.call_id !== undefined;
+  }
+  return false;
+}
 
 export type LoadName = keyof typeof loads;
 type Value<Name extends LoadName> = Awaited<ReturnType<(typeof loads)[Name]>>;

@@ -1,4 +1,5 @@
 /** What the interface does when its state asks for it: commands to the session, keys to the editor, the end. */
+import { defined } from "#base";
 import { ownCommandOf } from "#protocol";
 import type { Effect } from "./effects.ts";
 import type { InputEditor } from "./input-editor.ts";
@@ -10,7 +11,7 @@ import type { Message } from "./state.ts";
 export interface PerformerOptions {
   readonly parts: InterfaceParts;
   readonly editor: InputEditor;
-  readonly painter: Pick<Painter, "erase">;
+  readonly painter: Pick<Painter, "erase" | "now">;
   readonly signal: AbortSignal;
   end(how: InterfaceEnd): void;
   dispatch(message: Message): void;
@@ -43,6 +44,18 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
     await session.submit({ kind: "RunShellCommand", command: ownCommandOf(text) ?? "" });
   }
 
+  async function steer(text: string): Promise<void> {
+    await parts.remember(text);
+    await session.steer(text);
+  }
+
+  async function takeBack({ queued, text }: Extract<Effect, { type: "take-back" }>): Promise<void> {
+    await session.submit({ kind: "WithdrawInput", queued });
+    const typed = editor.typed().text;
+    editor.write(typed === "" ? text : `${text}\n${typed}`);
+    painter.now();
+  }
+
   async function load(effect: LoadEffect): Promise<void> {
     const { name, argument = "" } = effect;
     const loaded = await runLoad(parts, effect).catch(async (error: unknown) => {
@@ -54,6 +67,11 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
   async function submit({ command, session: named, done }: Extract<Effect, { type: "submit" }>): Promise<void> {
     await (named === undefined ? session : client.session(named)).submit(command);
     if (done !== undefined && !signal.aborted) dispatch({ type: "print", tone: "plain", text: done });
+  }
+
+  async function answer({ id, session: asking, decision, reason, args }: Extract<Effect, { type: "answer" }>) {
+    const changed = defined({ reason, args: args && { ...args } });
+    await client.session(asking).submit({ kind: "AnswerPermission", call_id: id, decision, ...changed });
   }
 
   /** The terminal is the other program's until that has ended. */
@@ -76,7 +94,10 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
         editor.remember(effect.text);
         return attempt(() => send(effect.text, effect.type === "queue"));
       case "steer":
-        return attempt(() => session.steer(effect.text));
+        editor.remember(effect.text);
+        return attempt(() => steer(effect.text));
+      case "take-back":
+        return attempt(() => takeBack(effect));
       case "slash":
         editor.remember(effect.text);
         return attempt(() => slash(effect.text));
@@ -84,7 +105,7 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
         editor.remember(effect.text);
         return attempt(() => runCommand(effect.text));
       case "answer":
-        return attempt(() => client.session(effect.session).answer(effect.id, effect.decision, effect.reason));
+        return attempt(() => answer(effect));
       case "reply":
         return attempt(() => client.session(effect.session).answerQuestion(effect.id, effect.text));
       case "cancel":
@@ -103,6 +124,13 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
         return void load(effect);
       case "submit":
         return attempt(() => submit(effect));
+      case "save":
+        return attempt(async () => {
+          const path = await parts.save(effect.name, effect.text);
+          if (!signal.aborted) dispatch({ type: "print", tone: "plain", text: `Saved: ${path}` });
+        });
+      case "theme":
+        return dispatch({ type: "theme", name: effect.name });
       case "switch":
         return end({ kind: "other", session: effect.session });
       case "edit-outside":

@@ -9,6 +9,7 @@ import {
   type Layer,
   type LayerContext,
   type LayerFacts,
+  type LayerMessage,
   type LayerStep,
   type LayerView,
 } from "./layer.ts";
@@ -36,11 +37,14 @@ export interface PickerDefinition<Item extends object> extends Omit<LayerFacts, 
   text(item: Item): string;
   /** One row or several, no wider than `columns`. */
   rows(item: Item, style: LayerContext["style"]): readonly string[];
-  preview?(item: Item, context: LayerContext): readonly string[];
+  /** `loaded`: the answer to `previewLoad` for this item, when it has come. */
+  preview?(item: Item, context: LayerContext, loaded: Loaded | undefined): readonly string[];
+  /** What the preview of an item needs; asked for when it is selected first. */
+  previewLoad?(item: Item): LoadEffect;
   /** The picker is closed, and this is done. */
   onPick(item: Item, context: LayerContext): readonly Effect[];
-  /** A key of its own was pressed. Undefined: nothing happens. */
-  onAction?(action: string, item: Item, context: LayerContext): LayerStep<"same"> | undefined;
+  /** A key of its own was pressed; without an item there is none to choose. Undefined: nothing happens. */
+  onAction?(action: string, item: Item | undefined, context: LayerContext): LayerStep<"same"> | undefined;
 }
 
 interface PickerState<Item> {
@@ -50,6 +54,8 @@ interface PickerState<Item> {
   readonly found: readonly Item[];
   readonly list: ListState;
   readonly problem: string;
+  /** By the argument of what was asked for; absent values have not come yet. */
+  readonly previews: ReadonlyMap<string, Loaded | undefined>;
   readonly rowsOf: (item: Item, style: LayerContext["style"]) => readonly string[];
 }
 
@@ -102,13 +108,49 @@ export function definePicker<Item extends object>(definition: PickerDefinition<I
     const moved = withListAction(state.list, action, shapeOf(state, context));
     if (moved !== undefined) return { state: { ...state, list: moved } };
     const isOwn = action !== undefined && (definition.keys ?? []).some((row) => row.action === action);
-    if (isOwn && item !== undefined) {
+    if (isOwn) {
       const step = definition.onAction?.(action, item, context);
       if (step === undefined) return { state };
       return "isClosed" in step ? step : { ...step, state };
     }
     const field = withFieldKey(state.field, key, text);
     return field === undefined ? { state } : { state: filtered({ ...state, field }, context) };
+  }
+
+  function changed(state: Own, message: LayerMessage, context: LayerContext): LayerStep<Own> {
+    switch (message.type) {
+      case "key":
+        return withKey(state, message, context);
+      case "paste":
+        return { state: filtered({ ...state, field: withFieldText(state.field, message.text) }, context) };
+      case "loaded":
+      case "not-loaded":
+        return { state: withAnswer(state, message, context) };
+      case "changed":
+        return { state: { ...state, list: inView(state.list, shapeOf(state, context)) } };
+    }
+  }
+
+  function withAnswer(state: Own, message: Loaded, context: LayerContext): Own {
+    const { name, argument } = message;
+    if (state.previews.has(argument) && name !== definition.load("").name) {
+      return { ...state, previews: new Map(state.previews).set(argument, message) };
+    }
+    if (name !== definition.load("").name) return state;
+    if (message.type === "not-loaded") return { ...state, items: state.items ?? [], problem: message.text };
+    const items = definition.items(message, context);
+    return items === undefined ? state : filtered({ ...state, items, problem: "" }, context);
+  }
+
+  /** Asks for what the preview of the selected item needs, once for each item. */
+  function withPreviewLoad(step: LayerStep<Own>): LayerStep<Own> {
+    if ("isClosed" in step) return step;
+    const item = step.state.found[step.state.list.selected];
+    const load = item === undefined ? undefined : definition.previewLoad?.(item);
+    const { argument = "" } = load ?? {};
+    if (load === undefined || step.state.previews.has(argument)) return step;
+    const previews = new Map(step.state.previews).set(argument, undefined);
+    return { state: { ...step.state, previews }, effects: [...(step.effects ?? []), load] };
   }
 
   return defineLayer<Own>({
@@ -122,26 +164,12 @@ export function definePicker<Item extends object>(definition: PickerDefinition<I
         found: [],
         list: emptyList,
         problem: "",
+        previews: new Map(),
         rowsOf: createRowCache(definition.rows),
       },
       effects: [definition.load(argument)],
     }),
-    update(state, message, context): LayerStep<Own> {
-      switch (message.type) {
-        case "key":
-          return withKey(state, message, context);
-        case "paste":
-          return { state: filtered({ ...state, field: withFieldText(state.field, message.text) }, context) };
-        case "loaded": {
-          const items = definition.items(message, context);
-          return { state: items === undefined ? state : filtered({ ...state, items, problem: "" }, context) };
-        }
-        case "not-loaded":
-          return { state: { ...state, items: state.items ?? [], problem: message.text } };
-        case "changed":
-          return { state: { ...state, list: inView(state.list, shapeOf(state, context)) } };
-      }
-    },
+    update: (state, message, context) => withPreviewLoad(changed(state, message, context)),
     view(state, context): LayerView {
       const { style } = context;
       const { theme, widgets } = style;
@@ -164,7 +192,8 @@ export function definePicker<Item extends object>(definition: PickerDefinition<I
               ? [theme.paint("dim", `  ${state.items.length === 0 ? definition.empty : "Nothing matches."}`)]
               : listed;
       const item = state.found[state.list.selected];
-      const beside = item === undefined ? [] : (definition.preview?.(item, previewContext(context)) ?? []);
+      const loaded = item === undefined ? undefined : state.previews.get(definition.previewLoad?.(item).argument ?? "");
+      const beside = item === undefined ? [] : (definition.preview?.(item, previewContext(context), loaded) ?? []);
       const body = isScreen ? withPreview(said, beside, shape.room, context) : said;
       const rows = [
         headRow(definition.title, count, style),

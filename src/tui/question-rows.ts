@@ -1,73 +1,128 @@
 /** A question as a person decides on it: exactly what would run, why it is asked, and the rule that each answer would make. */
-import { canonicalHash, canonicalJson, counted, visibleLine, visibleLines } from "#base";
-import { answersOf, type Question } from "./approval.ts";
+import { canonicalHash, canonicalJson, counted, visibleLine } from "#base";
+import { answersOf, type Question, type Questions } from "./approval.ts";
 import { type RowStyle, wrapped } from "./block-rows.ts";
+import { argsText, changeRows, foreignRows } from "./call-text.ts";
+import { changeOf } from "./change.ts";
+import { DECLINE } from "./form.ts";
 
 const DIGEST_CHARS = 16;
 const NAME_CHARS = 40;
 
-/** At most `rows` rows. What does not fit is counted, never left out in silence. */
-export function questionRows(
-  question: Question,
-  waiting: number,
-  rows: number,
-  isTypingAnswer: boolean,
-  style: RowStyle,
-): string[] {
-  return question.kind === "permission"
-    ? permissionRows(question.asked, waiting, rows, isTypingAnswer, style)
-    : askedRows(question.asked, waiting, rows, style);
+/** The first question, in at most `rows` rows. What does not fit is counted, never left out in silence. */
+export function questionRows(questions: Questions, rows: number, style: RowStyle): string[] {
+  const [question] = questions.waiting;
+  switch (question?.kind) {
+    case "permission":
+      return permissionRows(question.asked, questions, rows, style);
+    case "question":
+      return askedRows(question.asked, questions, rows, style);
+    case "token":
+      return tokenRows(question.asked, questions, rows, style);
+    case undefined:
+      return [];
+  }
 }
 
 type Permission = Extract<Question, { kind: "permission" }>["asked"];
 type Asked = Extract<Question, { kind: "question" }>["asked"];
+type Token = Extract<Question, { kind: "token" }>["asked"];
 
 function permissionRows(
   asked: Permission,
-  waiting: number,
+  { waiting, isTypingAnswer }: Questions,
   rows: number,
-  isTypingAnswer: boolean,
   style: RowStyle,
 ): string[] {
+  const { theme, columns } = style;
+  const change = changeOf(asked);
+  const facts = factRows(asked, style);
+  const keys = isTypingAnswer
+    ? keyRows(["Why not? Enter denies with this reason, Esc goes back."], style)
+    : keyRows(
+        [
+          ...answersOf(asked).map(({ key, text, rule }) => {
+            return `[${key}] ${visibleLine(text)}${rule === undefined ? "" : `: rule ${visibleLine(rule)}`}`;
+          }),
+          "[w] no, and tell it why",
+          ...(change === undefined ? [] : ["[r] review by hunk"]),
+          "[d] details",
+        ],
+        style,
+      );
+  const who = `${whoAsks(asked.delegate)}${short(asked.label)} wants to run`;
+  const head = theme.paint("strong", rule(who, waiting.length, columns));
+  const content =
+    change === undefined
+      ? foreignRows(argsText(asked.args, asked.summary), style)
+      : changeRows(asked.args, change, style);
+  const room = Math.max(1, rows - 1 - facts.length - keys.length);
+  return [head, ...fitted(content, room, style, "; [d] shows them"), ...facts, ...keys];
+}
+
+/** Why it is asked, where it would run, and which bytes the answer is for. */
+export function factRows(asked: Permission, style: RowStyle): string[] {
   const { theme, columns, widgets } = style;
-  const { args, summary, reason, confinement, confinement_text: reach, steering = [] } = asked;
+  const { args, reason, confinement, confinement_text: reach, steering = [], scope = "" } = asked;
   const bytes = canonicalJson(args ?? null);
-  const facts = [
+  const folder = scope.startsWith("folder:") ? [`folder ${visibleLine(scope.slice("folder:".length))}`] : [];
+  const digest = [counted(Buffer.byteLength(bytes), "byte"), `sha256 ${canonicalHash(args).slice(0, DIGEST_CHARS)}`];
+  return [
     ...wrapped(`why: ${visibleLine(reason)}`, columns - 2, widgets).map((row) => `  ${row}`),
     ...(confinement === undefined ? [] : confinementRows(confinement, reach, style)),
     ...steering.map((file) =>
       theme.paint("warn", widgets.truncateToWidth(`  changes the steering file ${visibleLine(file)}`, columns)),
     ),
-    theme.paint(
-      "dim",
-      `  ${counted(Buffer.byteLength(bytes), "byte")} · sha256 ${canonicalHash(args).slice(0, DIGEST_CHARS)}`,
-    ),
+    theme.paint("dim", widgets.truncateToWidth(`  ${[...folder, ...digest].join(" · ")}`, columns)),
   ];
-  const keys = isTypingAnswer
-    ? ["  Why not? Enter denies with this reason, Esc goes back."]
-    : keyRows(
-        [...answersOf(asked).map(({ key, text }) => `[${key}] ${visibleLine(text)}`), "[w] no, and tell it why"],
-        style,
-      );
-  const head = theme.paint(
-    "strong",
-    rule(`${whoAsks(asked.delegate)}${short(asked.label)} wants to run`, waiting, columns),
-  );
-  const content = foreign(argsText(args, summary), style);
-  const room = Math.max(1, rows - 1 - facts.length - keys.length);
-  return [head, ...fitted(content, room, style), ...facts, ...keys];
 }
 
-function askedRows(
-  { question, options = [], delegate }: Asked,
-  waiting: number,
-  rows: number,
-  style: RowStyle,
-): string[] {
+function askedRows(asked: Asked, { waiting, form: progress }: Questions, rows: number, style: RowStyle): string[] {
+  const { theme, columns, widgets } = style;
+  const { question, options = [], delegate, server, form, url } = asked;
+  const who = server === undefined ? "asks" : `MCP server ${short(server)} asks`;
+  const head = theme.paint("strong", rule(`${whoAsks(delegate)}${who}`, waiting.length, columns));
+  const texts = [question, ...(url === undefined ? [] : [url]), ...options.map((option, at) => `${at + 1}. ${option}`)];
+  const field = form?.[progress.at];
+  const below = field === undefined || form === undefined ? [] : fieldRows(field, progress.at, form.length, style);
+  const problem = progress.problem === "" ? [] : [theme.paint("warn", `  ${visibleLine(progress.problem)}`)];
+  const last = [...below, ...problem].map((row) => widgets.truncateToWidth(row, columns));
+  return [head, ...fitted(foreignRows(texts.join("\n"), style), Math.max(1, rows - 1 - last.length), style), ...last];
+}
+
+type Field = NonNullable<Asked["form"]>[number];
+
+function fieldRows(field: Field, at: number, count: number, style: RowStyle): string[] {
+  const { name, title, description, required, default: preset, options = [], type } = field;
+  const empty = preset === undefined ? (required ? "" : "Enter leaves it out") : `Enter: ${String(preset)}`;
+  const back = at === 0 ? [] : ["Esc goes back"];
+  const notes = [type, empty, ...back, `${DECLINE} refuses`].filter((note) => note !== "").join(" · ");
+  const choices = options.map(({ value, title: shown }, index) => {
+    return `  ${index + 1}. ${shown === undefined ? value : `${value} (${shown})`}`;
+  });
+  const texts = [
+    `${title ?? name}${required ? " *" : ""}`,
+    ...(description === undefined ? [] : [description]),
+    ...choices,
+  ];
+  const head = style.theme.paint("dim", `  field ${at + 1} of ${count}: ${visibleLine(notes)}`);
+  return [...foreignRows(texts.join("\n"), style), head];
+}
+
+function tokenRows(asked: Token, { waiting }: Questions, rows: number, style: RowStyle): string[] {
   const { theme, columns } = style;
-  const head = theme.paint("strong", rule(`${whoAsks(delegate)}asks`, waiting, columns));
-  const texts = [question, ...options.map((option, at) => `${at + 1}. ${option}`)].join("\n");
-  return [head, ...fitted(foreign(texts, style), Math.max(1, rows - 1), style)];
+  const { code, identity_class, sessions, commands, can_mint, expires_at, confirm_by } = asked;
+  const texts = [
+    `for: ${identity_class} client, ${sessions === undefined ? "all sessions" : sessions.join(", ")}`,
+    `may send: ${commands.join(", ")}${can_mint ? ", and create further tokens" : ""}`,
+    `until: ${expires_at}, if it is confirmed before ${confirm_by}`,
+  ];
+  const last = [
+    theme.paint("strong", `  To allow it, give the program this code: ${code}`),
+    "  [Enter] close; nothing is allowed by that",
+  ].flatMap((row) => wrapped(row, columns, style.widgets));
+  const head = theme.paint("strong", rule("a program is requesting a token", waiting.length, columns));
+  return [head, ...fitted(foreignRows(texts.join("\n"), style), Math.max(1, rows - 1 - last.length), style), ...last];
 }
 
 function confinementRows(
@@ -81,28 +136,9 @@ function confinementRows(
   return wrapped(text, columns - 2, widgets).map((row) => theme.paint(isOutside ? "bad" : "dim", `  ${row}`));
 }
 
-/** The arguments in full: what a person agrees to. */
-function argsText(args: unknown, summary: string): string {
-  if (typeof args !== "object" || args === null) return args === undefined ? summary : canonicalJson(args);
-  const fields = Object.entries(args);
-  const [only] = fields;
-  if (fields.length === 1 && typeof only?.[1] === "string") return only[1];
-  return fields
-    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
-    .join("\n");
-}
-
-/** Behind a bar of ours, where no content can be; every hidden character is written out. */
-function foreign(text: string, { theme, columns, widgets }: RowStyle): string[] {
-  return visibleLines(text)
-    .split("\n")
-    .flatMap((line) => wrapped(line === "" ? " " : line, columns - 4, widgets))
-    .map((row) => `${theme.paint("accent", "  │ ")}${row}`);
-}
-
-function fitted(content: readonly string[], room: number, { theme }: RowStyle): readonly string[] {
+function fitted(content: readonly string[], room: number, { theme }: RowStyle, hint = ""): readonly string[] {
   if (content.length <= room) return content;
-  const more = theme.paint("warn", `  … ${content.length - room + 1} more rows`);
+  const more = theme.paint("warn", `  … ${content.length - room + 1} more rows${hint}`);
   return [...content.slice(0, room - 1), more];
 }
 

@@ -11,6 +11,7 @@ import { createPerformer } from "./perform.ts";
 import { settle } from "./settle.ts";
 import { type Message, type State, type UpdateContext, update } from "./state.ts";
 import { themeFor, themes } from "./theme.ts";
+import { withFinished } from "./transcript.ts";
 import { fullScreen, liveRegion } from "./view.ts";
 import { widgets } from "./widgets.ts";
 
@@ -32,8 +33,12 @@ export function createRunning({ parts, painter, signal, end, ...from }: RunningO
   const editor = createInputEditor({
     widgets,
     theme: () => themes[state.theme],
-    completion: createCompletion({ commands: () => state.input.commands }),
+    completion: createCompletion({
+      commands: () => state.input.commands,
+      complete: async (text) => (await parts.session.submit({ kind: "CompleteInput", text })).result,
+    }),
     history: parts.history(),
+    vim: parts.vim ?? false,
     terminalRows: () => screen.size().rows,
     onSubmit: (text) => dispatch({ type: "submit", text, isSteering: false }),
     onOffer: () => painter.now(),
@@ -63,6 +68,7 @@ export function createRunning({ parts, painter, signal, end, ...from }: RunningO
   if (parts.draft.text !== "") editor.write(parts.draft.text);
   for (const text of keymap.problems) dispatch({ type: "print", tone: "warn", text });
   perform({ type: "load", name: "commands" });
+  perform({ type: "load", name: "facts" });
 
   return {
     bytes: (chunk) => keys.process(chunk),
@@ -71,14 +77,17 @@ export function createRunning({ parts, painter, signal, end, ...from }: RunningO
       const style = { columns: state.size.columns, theme: themes[state.theme], widgets, nowMs: state.nowMs };
       const full = fullScreen(state, style, context());
       // What becomes final meanwhile is printed when the main screen is back.
-      if (full !== undefined) return { full };
+      if (full !== undefined) {
+        state = { ...state, transcript: withFinished(state.transcript) };
+        return { full };
+      }
       const { rows: settled, transcript } = settle(state.transcript, style);
       state = { ...state, transcript };
       return { settled, region: liveRegion(state, editor.rows(state.size.columns), parts.facts, style, context()) };
     },
     widthOf: widgets.visibleWidth,
     state: () => state,
-    typed: () => editor.typed().text,
+    typed: () => editor.typed().text || state.input.stashed,
     close() {
       keys.destroy();
       state = { ...state, layers: [] };

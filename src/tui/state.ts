@@ -3,16 +3,26 @@
  * being typed is the editor's own; keys that are not meant for the interface go there. Each part of the state has its own file.
  */
 import type { Event, SessionId } from "#protocol";
-import { noQuestions, type Questions, withQuestionEvent, withQuestionKey, withTypedAnswer } from "./approval.ts";
+import {
+  noQuestions,
+  type Questions,
+  withoutExpired,
+  withQuestionEvent,
+  withQuestionKey,
+  withTypedAnswer,
+} from "./approval.ts";
 import type { Effect } from "./effects.ts";
-import { type InputState, inputEffects, noInput } from "./input.ts";
+import { withEvent } from "./fold.ts";
+import { type InputState, inputEffects, noInput, swapStash } from "./input.ts";
 import type { Keymap } from "./key-table.ts";
 import type { Layer, OpenLayer } from "./layer.ts";
 import { closeTop, openedLayers, toLayers, toTop } from "./layer-stack.ts";
 import type { Loaded } from "./loads.ts";
+import { takeBack, type WaitingInput, withQueueEvent } from "./queue.ts";
 import type { Size } from "./screen-writer.ts";
+import { changesFacts, noStatus, type SessionStatus, withStatusEvent } from "./session-status.ts";
 import type { ThemeName } from "./theme.ts";
-import { emptyTranscript, notice, type Tone, type Transcript, withEvent } from "./transcript.ts";
+import { emptyTranscript, notice, type Tone, type Transcript } from "./transcript.ts";
 import type { Widgets } from "./widgets.ts";
 
 export interface State {
@@ -22,6 +32,9 @@ export interface State {
   readonly transcript: Transcript;
   readonly questions: Questions;
   readonly input: InputState;
+  /** Inputs that wait for their turn, oldest first. */
+  readonly queue: readonly WaitingInput[];
+  readonly status: SessionStatus;
   /** The last one is on top and has the keys. */
   readonly layers: readonly OpenLayer[];
   readonly banner: { readonly text: string; readonly untilMs: number } | undefined;
@@ -34,6 +47,8 @@ export interface Typed {
   readonly text: string;
   /** It shows what could follow, and takes the keys for that. */
   readonly isOffering: boolean;
+  /** Vim keys: Esc ends the insert mode, or a command that was begun. */
+  readonly takesEscape?: boolean;
 }
 
 export type Message =
@@ -75,6 +90,8 @@ export function initialState(
     transcript: emptyTranscript(session, model),
     questions: noQuestions(nowMs),
     input: noInput,
+    queue: [],
+    status: noStatus,
     layers: [],
     banner: undefined,
     interruptedAtMs: Number.NEGATIVE_INFINITY,
@@ -97,7 +114,7 @@ function changed(state: State, message: Message, context: UpdateContext): Update
     case "paste":
       return withPaste(state, message.text, context);
     case "submit":
-      return withSubmit(state, message.text, message.isSteering, context);
+      return withSubmit(state, message.text, message.isSteering);
     case "print":
       return same({ ...state, transcript: notice(state.transcript, message.tone, message.text) });
     case "connection":
@@ -110,7 +127,11 @@ function changed(state: State, message: Message, context: UpdateContext): Update
     case "not-loaded":
       return toLayers(withLoaded(state, message), message, context);
     case "time":
-      return toLayers(state, { type: "changed" }, context);
+      return toLayers(
+        { ...state, questions: withoutExpired(state.questions, state.nowMs) },
+        { type: "changed" },
+        context,
+      );
   }
 }
 
@@ -119,15 +140,23 @@ function withMessageEvent(state: State, event: Event, agoMs: number, context: Up
     ...state,
     questions: withQuestionEvent(state.questions, event, state.nowMs),
     transcript: withEvent(state.transcript, event, state.nowMs - agoMs),
+    queue: withQueueEvent(state.queue, event, state.transcript.session),
+    status: withStatusEvent(state.status, event, state.transcript.session),
   };
   const { state: told, effects } = toLayers(next, { type: "changed" }, context);
-  const isNewList = event.kind === "SkillRegistryChanged" && agoMs === 0;
-  return { state: told, effects: isNewList ? [...effects, { type: "load", name: "commands" }] : effects };
+  if (agoMs > 0) return { state: told, effects };
+  const isNewList = event.kind === "SkillRegistryChanged";
+  const loads: Effect[] = [
+    ...(isNewList ? [{ type: "load", name: "commands" } as const] : []),
+    ...(changesFacts(event) ? [{ type: "load", name: "facts" } as const] : []),
+  ];
+  return { state: told, effects: [...effects, ...loads] };
 }
 
 function withLoaded(state: State, loaded: Loaded): State {
-  if (loaded.type !== "loaded" || loaded.name !== "commands") return state;
-  return { ...state, input: { ...state.input, commands: loaded.value } };
+  if (loaded.type !== "loaded") return state;
+  if (loaded.name === "facts") return { ...state, status: { ...state.status, facts: loaded.value } };
+  return loaded.name === "commands" ? { ...state, input: { ...state.input, commands: loaded.value } } : state;
 }
 
 function withConnection(state: State, isConnected: boolean): State {
@@ -157,9 +186,15 @@ function withInputKey(state: State, { key, sequence, typed }: KeyMessage, contex
     case "leave":
       return typed.text === "" ? { state, effects: [{ type: "leave" }] } : type;
     case "cancel":
-      return state.transcript.isTurnRunning ? { state, effects: [{ type: "cancel" }] } : type;
+      return state.transcript.isTurnRunning && !typed.takesEscape ? { state, effects: [{ type: "cancel" }] } : type;
     case "steer":
-      return withSubmit(state, typed.text, true, context);
+      return withSubmit(state, typed.text, true);
+    case "stash": {
+      const { input, effects } = swapStash(state.input, typed.text);
+      return { state: { ...state, input }, effects };
+    }
+    case "edit-queued":
+      return { state, effects: takeBack(state.queue) };
     case "edit-outside":
       return { state, effects: [{ type: "edit-outside" }] };
     default: {
@@ -197,7 +232,7 @@ function interrupted(state: State, typed: Typed, context: UpdateContext): Update
   return { state: next, effects: typed.text === "" ? [] : [{ type: "clear" }] };
 }
 
-function withSubmit(state: State, typed: string, isSteering: boolean, { layers }: UpdateContext): Update {
+function withSubmit(state: State, typed: string, isSteering: boolean): Update {
   const text = typed.trim();
   if (state.questions.waiting.length > 0 && state.questions.isTypingAnswer) {
     const { questions, effects } = withTypedAnswer(state.questions, text);
@@ -205,7 +240,13 @@ function withSubmit(state: State, typed: string, isSteering: boolean, { layers }
   }
   if (text === "") return same(state);
   const { isTurnRunning } = state.transcript;
-  return { state, effects: inputEffects(text, { ...state.input, layers, isTurnRunning, isSteering }) };
+  const { stashed } = state.input;
+  const effects = inputEffects(text, { ...state.input, isTurnRunning, isSteering });
+  if (stashed === "") return { state, effects };
+  return {
+    state: { ...state, input: { ...state.input, stashed: "" } },
+    effects: [...effects, { type: "write", text: stashed }],
+  };
 }
 
 /** Letters, digits, signs: what a key writes. */

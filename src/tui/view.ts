@@ -1,10 +1,12 @@
 /** What is on the screen: a layer on all of it, or the live region with what is not settled, the question, layer or editor, and the status line. Pure. */
 import { counted } from "#base";
-import { blockRows, duration, type RowStyle } from "./block-rows.ts";
+import { blockRows, duration, type RowStyle, spinner } from "./block-rows.ts";
 import type { FullFrame } from "./full-screen.ts";
 import type { LayerView } from "./layer.ts";
 import { layerContext } from "./layer-stack.ts";
+import { pinnedRows } from "./pinned.ts";
 import { questionRows } from "./question-rows.ts";
+import { queueRows } from "./queue.ts";
 import type { LiveRegion } from "./screen-writer.ts";
 import { hasKeys, type State, type UpdateContext } from "./state.ts";
 import { type StatusFacts, statusLine } from "./status-line.ts";
@@ -23,11 +25,11 @@ export function fullScreen(state: State, style: RowStyle, context: UpdateContext
   if (top?.facts.kind !== "screen") return undefined;
   const own = layerContext(state, "screen", context);
   const { rows, cursor } = top.view(own);
-  const waiting = state.questions.waiting.length;
+  const waiting = top.facts.answersQuestion ? 0 : state.questions.waiting.length;
   const note = `${counted(waiting, "question")} waiting for you: close this to answer.`;
   const blank = Array.from({ length: Math.max(0, own.rows - rows.length) }, () => "");
   const below = waiting === 0 ? [] : [...blank, style.theme.paint("warn", note.slice(0, style.columns))];
-  return { rows: [...rows.slice(0, own.rows), ...below], ...(cursor !== undefined && { cursor }) };
+  return { rows: fitting([...rows.slice(0, own.rows), ...below], style), ...(cursor !== undefined && { cursor }) };
 }
 
 export function liveRegion(
@@ -38,20 +40,25 @@ export function liveRegion(
   context: UpdateContext,
 ): LiveRegion {
   const most = Math.max(1, state.size.rows - 1);
-  const { waiting, isTypingAnswer } = state.questions;
   const focus = focused(state, editor, context);
   const share = Math.max(4, Math.floor(most * QUESTION_SHARE) - focus.rows.length);
-  const [question] = waiting;
-  const asked = question === undefined ? [] : questionRows(question, waiting.length, share, isTypingAnswer, style);
+  const asked = questionRows(state.questions, share, style);
   const status = statusLine(state, facts, style);
-  const below = [...bannerRows(state, style), ...asked, ...focus.rows, status];
+  const pinned = pinnedRows(state.transcript, state.size.rows, style);
+  const queued = queueRows(state.queue, state.input.stashed, context.keymap, style);
+  const below = [...pinned, ...queued, ...bannerRows(state, style), ...asked, ...focus.rows, status];
   const above = [...state.transcript.blocks.flatMap((block) => blockRows(block, style)), ...waitingRows(state, style)];
   const room = Math.max(0, most - below.length);
   const shown = room === 0 ? [] : above.slice(-room);
-  const rows = [...shown, ...below].slice(-most);
+  const rows = fitting([...shown, ...below].slice(-most), style);
   if (focus.cursor === undefined) return { rows };
   const at = rows.length - 1 - focus.rows.length + focus.cursor.row;
   return at < 0 ? { rows } : { rows, cursor: { row: at, column: focus.cursor.column } };
+}
+
+/** The terminal would break a row that is wider, and all rows below it would stand elsewhere. */
+function fitting(rows: readonly string[], { columns, widgets }: RowStyle): readonly string[] {
+  return rows.map((row) => (widgets.visibleWidth(row) <= columns ? row : widgets.truncateToWidth(row, columns, "…")));
 }
 
 /** What has the keys, below the question: a modal layer or the editor; nothing while a key answers. */
@@ -69,9 +76,9 @@ function focused(state: State, editor: EditorRows, context: UpdateContext): Laye
 
 /** Says what is waited for, when no row above does. */
 function waitingRows({ transcript, nowMs, questions }: State, { theme, columns, widgets }: RowStyle): string[] {
-  const { isTurnRunning, waiting, turnSinceMs } = transcript;
+  const { isTurnRunning, waiting, waitingSinceMs } = transcript;
   if (!isTurnRunning || waiting === "" || questions.waiting.length > 0) return [];
-  const text = `· waiting for ${waiting} · ${duration(nowMs - turnSinceMs)} · Esc cancels`;
+  const text = `${spinner(nowMs)} waiting for ${waiting} · ${duration(nowMs - waitingSinceMs)} · Esc cancels`;
   return [theme.paint("dim", widgets.truncateToWidth(text, columns))];
 }
 

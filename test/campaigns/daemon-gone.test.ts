@@ -22,7 +22,7 @@ test("a daemon of the foreground that was killed and that nobody starts again go
     "--sandbox",
     "off",
   );
-  const terminal = openCliTerminal(home, ["attach", "--new"]);
+  const terminal = openCliTerminal(home, ["attach", "--plain", "--new"]);
   await terminal.see("› ");
   daemon.kill("SIGKILL");
   await terminal.see("The daemon was killed; restarting it.");
@@ -41,7 +41,7 @@ test("one that was stopped, or is at an address that was named, is not started; 
   const home = createDaemonHome();
   const gone = async (connect: readonly string[], end: (pid: number) => unknown, advice: string) => {
     const pid = await home.start();
-    const terminal = openCliTerminal(home, ["attach", "--new", ...connect]);
+    const terminal = openCliTerminal(home, ["attach", "--plain", "--new", ...connect]);
     await terminal.see("› ");
     await end(pid);
     await terminal.see("The connection was lost; reconnecting.");

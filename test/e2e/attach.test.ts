@@ -51,12 +51,12 @@ describe("harness attach", () => {
   test("a second terminal sees the turn of the first one live, and answers its question", async () => {
     const home = createCliHome();
     await startDaemon(home);
-    const first = openCliTerminal(home, []);
+    const first = openCliTerminal(home, ["--plain"]);
     await first.see("attached on unix:");
     await first.see("› ");
     first.type(`touch it${ENTER}`);
     await first.see("[d] deny");
-    const second = openCliTerminal(home, []);
+    const second = openCliTerminal(home, ["--plain"]);
     const offer = await second.see("[p] pick from the list");
     expect(offer).toMatch(/Last session here:.*waiting, 1 attached/);
     second.type(`l${ENTER}`);
@@ -81,12 +81,12 @@ describe("harness attach", () => {
   test("--continue of a session that the daemon has open goes on there; with a prompt it says what to do", async () => {
     const home = createCliHome();
     await startDaemon(home);
-    const first = openCliTerminal(home, []);
+    const first = openCliTerminal(home, ["--plain"]);
     const [id = ""] = /sess_\w+/.exec(await first.see("/help for help")) ?? [];
     await first.see("› ");
     first.type(`hello${ENTER}`);
     await first.see("Nothing to do.");
-    const second = openCliTerminal(home, ["--continue"]);
+    const second = openCliTerminal(home, ["run", "--plain", "--continue"]);
     await second.see(`${id} is open in the daemon. It continues there`);
     await second.see("attached on unix:");
     await second.see("› ");
@@ -102,11 +102,11 @@ describe("harness attach", () => {
   test("either may queue, steer and cancel; the list leads to other sessions", async () => {
     const home = createCliHome();
     await startDaemon(home, "--allow", "Bash(*)");
-    const first = openCliTerminal(home, ["attach", "--new"]);
+    const first = openCliTerminal(home, ["attach", "--plain", "--new"]);
     await first.see("› ");
     first.type(`sleep well${ENTER}`);
     await first.see("● Bash sleep 600");
-    const second = openCliTerminal(home, ["attach", "--last"]);
+    const second = openCliTerminal(home, ["attach", "--plain", "--last"]);
     await second.see("● Bash sleep 600");
     second.type(`hello?${ENTER}`);
     await second.see("queued: hello?");
@@ -121,7 +121,7 @@ describe("harness attach", () => {
       second.see("2 queued inputs still in the session"),
     ]);
     await Promise.all([first.see("This came from the queue."), second.see("This came from the queue.")]);
-    const other = openCliTerminal(home, ["attach", "--new", "--model", "scripted:./shared.yaml"]);
+    const other = openCliTerminal(home, ["attach", "--plain", "--new", "--model", "scripted:./shared.yaml"]);
     const shown = await other.see("/help for help");
     const [id = ""] = /sess_\w+/.exec(shown) ?? [];
     second.type(`/sessions:list${ENTER}`);
@@ -130,7 +130,7 @@ describe("harness attach", () => {
     await second.see(`${id} · scripted:./shared.yaml`);
     other.type(`hello${ENTER}`);
     await Promise.all([other.see("Nothing to do."), second.see("Nothing to do.")]);
-    const picking = openCliTerminal(home, ["attach"]);
+    const picking = openCliTerminal(home, ["attach", "--plain", "--plain"]);
     await picking.see("[p] pick from the list");
     picking.type(`p${ENTER}`);
     await picking.see(" 2. sess_");
@@ -149,13 +149,13 @@ describe("harness attach", () => {
     const home = createCliHome();
     await startDaemon(home);
     home.put("harness.md", "---\n---\n\nAnswer in rhyme.\n");
-    const denied = openCliTerminal(home, []);
+    const denied = openCliTerminal(home, ["--plain"]);
     await denied.see("harness.md needs your ack");
     await denied.see("[q]uit > ");
     denied.type("d");
     await denied.see("AckDenied");
     expect(await denied.exit).toBe(2);
-    const terminal = openCliTerminal(home, []);
+    const terminal = openCliTerminal(home, ["--plain"]);
     await terminal.see("[q]uit > ");
     terminal.type("a");
     await terminal.see("/help for help");
@@ -168,7 +168,7 @@ describe("harness attach", () => {
   test("shows the code when a program asks for a token", async () => {
     const home = createCliHome();
     await startDaemon(home);
-    const terminal = openCliTerminal(home, ["attach", "--new"]);
+    const terminal = openCliTerminal(home, ["attach", "--plain", "--new"]);
     const [id = ""] = /sess_\w+/.exec(await terminal.see("/help for help")) ?? [];
     terminal.type(`hi${ENTER}`);
     await terminal.see("Nothing to do.");
@@ -189,7 +189,7 @@ describe("harness attach", () => {
   test("tells that the daemon is gone, finds it again, and shows what happened meanwhile", async () => {
     const home = createCliHome();
     const daemon = await startDaemon(home);
-    const terminal = openCliTerminal(home, []);
+    const terminal = openCliTerminal(home, ["--plain"]);
     await terminal.see("› ");
     terminal.type(`one${ENTER}`);
     await terminal.see("Nothing to do.");
@@ -208,7 +208,7 @@ describe("harness attach", () => {
     const home = createDaemonHome();
     home.put("shared.yaml", SCENARIO);
     const first = await home.start("-m", "scripted:./shared.yaml", "--sandbox", "off");
-    const terminal = openCliTerminal(home, []);
+    const terminal = openCliTerminal(home, ["--plain"]);
     const [id = ""] = /sess_\w+/.exec(await terminal.see("/help for help")) ?? [];
     const watching = startCli(home, ["attach", id, "--json", "--since", "0"]);
     const watched = finish(watching);
@@ -257,7 +257,7 @@ describe("harness attach", () => {
     const none = await runCli(home, ["attach"]);
     expect(none).toMatchObject({ code: 1, err: expect.stringContaining("Start one with harness daemon start") });
     await startDaemon(home);
-    const terminal = openCliTerminal(home, ["attach", "--new"]);
+    const terminal = openCliTerminal(home, ["attach", "--plain", "--new"]);
     const [id = ""] = /sess_\w+/.exec(await terminal.see("/help for help")) ?? [];
     terminal.type(`hi${ENTER}`);
     await terminal.see("Nothing to do.");
@@ -303,11 +303,11 @@ describe("harness attach", () => {
   test("harness alone starts the daemon, the next one attaches to it, and with --no-daemon there is none", async () => {
     const home = createCliHome();
     try {
-      const first = openCliTerminal(home, []);
+      const first = openCliTerminal(home, ["--plain"]);
       expect(await first.see("› ")).toContain("The engine runs in the background now");
       first.type(`hello${ENTER}`);
       await first.see("offline");
-      const second = openCliTerminal(home, []);
+      const second = openCliTerminal(home, ["--plain"]);
       expect(await second.see("  > ")).toContain("Last session here");
       second.type(ENTER);
       expect(await second.see("› ")).not.toMatch(/attached on[\s\S]*hello/);
@@ -318,7 +318,7 @@ describe("harness attach", () => {
     } finally {
       expect(await runCli(home, ["daemon", "stop"])).toMatchObject({ code: 0 });
     }
-    const inside = openCliTerminal(home, ["--no-daemon"]);
+    const inside = openCliTerminal(home, ["--no-daemon", "--plain"]);
     expect(await inside.see("› ")).not.toContain("attached on");
     await leave(inside);
     expect(await runCli(home, ["daemon", "status"])).toMatchObject({ code: 1 });
@@ -329,7 +329,7 @@ describe("harness attach", () => {
     try {
       expect(await runCli(home, ["daemon", "start"])).toMatchObject({ code: 0 });
       const env = { ...home.env, ANTHROPIC_API_KEY: "sk-ant-made-up-0123456789", HARNESS_MODEL: "scripted:demo" };
-      const second = openCliTerminal({ ...home, env }, []);
+      const second = openCliTerminal({ ...home, env }, ["--plain"]);
       const seen = await second.see("› ");
       expect(seen).toContain("without the key of anthropic that is set here. To use it: harness daemon restart");
       expect(seen).toContain("scripted:demo");
@@ -342,7 +342,7 @@ describe("harness attach", () => {
   test("harness alone goes on in its own process when the daemon cannot be started, and says so", async () => {
     const home = createCliHome();
     mkdirSync(join(home.env.XDG_DATA_HOME ?? "", "harness", "control.sock"), { recursive: true });
-    const terminal = openCliTerminal(home, []);
+    const terminal = openCliTerminal(home, ["--plain"]);
     expect(await terminal.see("› ")).toContain("continuing in this process");
     await leave(terminal);
   });

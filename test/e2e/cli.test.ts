@@ -42,7 +42,7 @@ describe("without a model and a key", () => {
     expect(refused.err).toContain("--model scripted:offline");
     const named = await callCli(home, ["run", "--model", "scripted:offline", "hello"]);
     expect(named).toMatchObject({ code: 0, out: expect.stringContaining("offline") });
-    const terminal = openCliTerminal(home, ["run", "hello"]);
+    const terminal = openCliTerminal(home, ["run", "--plain", "hello"]);
     await terminal.see("No model is configured");
     expect(await terminal.exit).toBe(0);
   });

@@ -69,7 +69,7 @@ describe("harness daemon", () => {
         status: "ok",
         subsystems: {
           store: { state: "ok", kind: "sqlite" },
-          redaction: { state: "loaded", cache: { max_entries: 512 } },
+          redaction: { state: "loaded" },
           credential_helper: { state: "not started" },
           sandbox: { state: "not tried", mode: "auto" },
           log: { state: "ok" },

@@ -56,7 +56,7 @@ test("a terminal converses on the daemon, and the one whose token lies elsewhere
   await home.start("--token-file", elsewhere);
   writeFileSync(home.tokenFile, "left by a daemon that was killed\n", { mode: 0o600 });
   expect((await attach(home, {})).err).toMatch(/SessionNotFound/);
-  const terminal = openCliTerminal({ ...home, env: { ...home.env, HARNESS_TOKEN: "garbage" } }, []);
+  const terminal = openCliTerminal({ ...home, env: { ...home.env, HARNESS_TOKEN: "garbage" } }, ["--plain"]);
   await terminal.see("The token in HARNESS_TOKEN cannot be used here");
   await terminal.see("attached on unix:");
   terminal.type("/quit\r");

@@ -109,7 +109,7 @@ async function attachTo(told: Parameters<typeof startHostile>[0], ...args: strin
   const home = createCliHome();
   home.put("token", "t");
   const flags = ["--connect", `unix:${socket}`, "--token-file", "token"];
-  return openCliTerminal(home, ["attach", ...flags, ...args]);
+  return openCliTerminal(home, ["attach", "--plain", ...flags, ...args]);
 }
 
 describe("a server that means harm", () => {

@@ -85,7 +85,10 @@ test("words of a plugin on a terminal: in /help, shown, sent as an input, and th
   const { socket, tokenFile, flags } = daemonPlace(home);
   await startDaemonRun(home, ...flags, "--model", `scripted:${model}`);
   const attach = ["attach", "--new", "--connect", `unix:${socket}`, "--token-file", tokenFile];
-  for (const args of [attach, ["run", "--model", `scripted:${model}`]]) {
+  for (const args of [
+    [...attach, "--plain"],
+    ["run", "--plain", "--model", `scripted:${model}`],
+  ]) {
     const terminal = openCliTerminal(home, args);
     await terminal.see("/help for help");
     terminal.type("/help\r");

@@ -72,7 +72,7 @@ test("a command in Markdown and an alias of it run alike over REST and in a term
   );
   expect((await run("", "quit")).json.error.message).toContain("by the client itself");
   expect((await run("user", "none")).json.error.message).toContain("there is no /user:none");
-  const terminal = openCliTerminal(home, ["attach", "--new"]);
+  const terminal = openCliTerminal(home, ["attach", "--plain", "--new"]);
   await terminal.see("/help for help");
   await terminal.see("› ");
   terminal.type("/us\t");
@@ -104,7 +104,7 @@ test("a command in Markdown and an alias of it run alike over REST and in a term
 test("an alias that hides a built-in command stops the start, with the way out", async () => {
   const home = createDaemonHome();
   userFile(home, "aliases.toml", '[aliases]\nhelp = "/user:review"\n');
-  const terminal = openCliTerminal(home, ["run", "--model", "scripted:offline", "hello"]);
+  const terminal = openCliTerminal(home, ["run", "--plain", "--model", "scripted:offline", "hello"]);
   await terminal.see("would hide the built-in /help: rename it");
   expect(await terminal.exit).toBe(2);
 });
@@ -115,7 +115,7 @@ test("/mcp:approve asks in the terminal of the conversation", async () => {
   const script = home.put("server.js", "");
   const entry = `command = "${process.execPath}"\nargs = ["${script}"]\nsha256 = "${"0".repeat(64)}"\n`;
   userFile(home, "config.toml", `[mcp_servers.pinned]\n${entry}`);
-  const terminal = openCliTerminal(home, ["run", "--model", "scripted:./model.yaml"]);
+  const terminal = openCliTerminal(home, ["run", "--plain", "--model", "scripted:./model.yaml"]);
   await terminal.see("› ");
   terminal.type("/mcp:approve pinned\r");
   await terminal.see("The MCP server 'pinned' of your config.toml starts");

@@ -47,7 +47,7 @@ otherwise: [{text: "Nothing to do."}]
 
 describe("a terminal", () => {
   test("starts a conversation without arguments, and leaves on Ctrl-D", async () => {
-    const terminal = openCliTerminal(createCliHome(), ["--no-daemon"]);
+    const terminal = openCliTerminal(createCliHome(), ["--no-daemon", "--plain"]);
     await terminal.see("› ");
     terminal.type(`hello${ENTER}`);
     await terminal.see("offline");
@@ -58,7 +58,7 @@ describe("a terminal", () => {
 
   test("/health says how the parts are, and why one of them does not work", async () => {
     const home = createCliHome({ OPENAI_API_KEY: "sk-proj-abcdefghijklmnopqrstuvwxyz012345", TMPDIR: "/nowhere" });
-    const terminal = openCliTerminal(home, ["run", "-m", "scripted:offline"]);
+    const terminal = openCliTerminal(home, ["run", "--plain", "-m", "scripted:offline"]);
     await terminal.see("› ");
     terminal.type(`/health${ENTER}`);
     const shown = await terminal.see("credential_helper: ");
@@ -82,7 +82,7 @@ describe("a terminal", () => {
   test("asks before it changes something: deny, then allow once", async () => {
     const home = createCliHome();
     home.put("touching.yaml", SCENARIO);
-    const terminal = openCliTerminal(home, ["run", "--model", "scripted:./touching.yaml"]);
+    const terminal = openCliTerminal(home, ["run", "--plain", "--model", "scripted:./touching.yaml"]);
     await terminal.see("› ");
     terminal.type(`touch it${ENTER}`);
     await terminal.see("touch made.txt");
@@ -104,7 +104,14 @@ describe("a terminal", () => {
   test("takes back and makes again what the turn changed; another process is sent here", async () => {
     const home = createCliHome();
     home.put("touching.yaml", SCENARIO);
-    const terminal = openCliTerminal(home, ["run", "--model", "scripted:./touching.yaml", "--allow", "Bash"]);
+    const terminal = openCliTerminal(home, [
+      "run",
+      "--plain",
+      "--model",
+      "scripted:./touching.yaml",
+      "--allow",
+      "Bash",
+    ]);
     const made = join(home.workspace, "made.txt");
     await terminal.see("› ");
     terminal.type(`touch it${ENTER}`);
@@ -131,7 +138,7 @@ describe("a terminal", () => {
   test("what was typed before a question answers nothing", async () => {
     const home = createCliHome();
     home.put("touching.yaml", SCENARIO);
-    const terminal = openCliTerminal(home, ["run", "--model", "scripted:./touching.yaml", "touch it"]);
+    const terminal = openCliTerminal(home, ["run", "--plain", "--model", "scripted:./touching.yaml", "touch it"]);
     terminal.type(`o${ENTER}o${ENTER}o`);
     await terminal.see("Bash wants to run:");
     await terminal.see("(Keys that you typed before the question appeared were dropped.)");
@@ -146,7 +153,7 @@ describe("a terminal", () => {
   test("a paste answers no question, and nothing of it answers the next one", async () => {
     const home = createCliHome();
     home.put("touching.yaml", SCENARIO);
-    const terminal = openCliTerminal(home, ["run", "--model", "scripted:./touching.yaml", "twice"]);
+    const terminal = openCliTerminal(home, ["run", "--plain", "--model", "scripted:./touching.yaml", "twice"]);
     await terminal.see("[d] deny");
     terminal.type(`o${ENTER}o${ENTER}o${ENTER}`);
     await terminal.see("Several lines at once are not an answer");
@@ -164,7 +171,7 @@ describe("a terminal", () => {
   test("a question cannot be forged by what it is about, and hides no character", async () => {
     const home = createCliHome();
     home.put("touching.yaml", SCENARIO);
-    const terminal = openCliTerminal(home, ["run", "--model", "scripted:./touching.yaml", "forge"]);
+    const terminal = openCliTerminal(home, ["run", "--plain", "--model", "scripted:./touching.yaml", "forge"]);
     await terminal.see("[v] show everything\r\n");
     const shown = stripVTControlCharacters(await terminal.see("  > "));
     expect(shown).toContain("  │ touch made.txt⟨U+200B⟩⟨U+202E⟩⟨U+001B⟩[2J⟨U+000D⟩\r\n");
@@ -178,7 +185,7 @@ describe("a terminal", () => {
   test("a long command shows one screen, and everything on v", async () => {
     const home = createCliHome();
     home.put("touching.yaml", SCENARIO);
-    const terminal = openCliTerminal(home, ["run", "--model", "scripted:./touching.yaml", "long"]);
+    const terminal = openCliTerminal(home, ["run", "--plain", "--model", "scripted:./touching.yaml", "long"]);
     await terminal.see("more lines; [v] shows everything");
     await terminal.see("250 lines, ");
     await terminal.see("bytes · sha256 ");
@@ -203,7 +210,13 @@ describe("a terminal", () => {
   test("lets the model ask a question", async () => {
     const home = createCliHome();
     home.put("touching.yaml", SCENARIO);
-    const terminal = openCliTerminal(home, ["run", "--model", "scripted:./touching.yaml", "a question please"]);
+    const terminal = openCliTerminal(home, [
+      "run",
+      "--plain",
+      "--model",
+      "scripted:./touching.yaml",
+      "a question please",
+    ]);
     await terminal.see("Which one?");
     await terminal.see("2. second");
     terminal.type(`2${ENTER}`);
@@ -215,7 +228,14 @@ describe("a terminal", () => {
   test("Ctrl-C cancels the turn, the conversation goes on, a second one leaves", async () => {
     const home = createCliHome();
     home.put("touching.yaml", SCENARIO);
-    const terminal = openCliTerminal(home, ["run", "--model", "scripted:./touching.yaml", "--allow", "Bash"]);
+    const terminal = openCliTerminal(home, [
+      "run",
+      "--plain",
+      "--model",
+      "scripted:./touching.yaml",
+      "--allow",
+      "Bash",
+    ]);
     await terminal.see("› ");
     terminal.type(`sleep${ENTER}`);
     await terminal.see("● Bash");
@@ -267,7 +287,7 @@ describe("a terminal", () => {
   test("an input of several lines, typed or pasted, is one turn, and arrow-up brings it back in the next run", async () => {
     const home = createCliHome();
     home.put("count.yaml", 'name: count\nrules: [{reply: [{text: "Heard <{{input}}>"}]}]\n');
-    const args = ["run", "--model", "scripted:./count.yaml"];
+    const args = ["run", "--plain", "--model", "scripted:./count.yaml"];
     const first = openCliTerminal(home, args);
     await first.see("› ");
     first.type(`one\\${ENTER}`);
@@ -294,7 +314,14 @@ describe("a terminal", () => {
   test("a line says which call runs and for how long, until it has ended", async () => {
     const home = createCliHome();
     home.put("touching.yaml", SCENARIO);
-    const terminal = openCliTerminal(home, ["run", "--model", "scripted:./touching.yaml", "--allow", "Bash"]);
+    const terminal = openCliTerminal(home, [
+      "run",
+      "--plain",
+      "--model",
+      "scripted:./touching.yaml",
+      "--allow",
+      "Bash",
+    ]);
     await terminal.see("› ");
     terminal.type(`sleep${ENTER}`);
     const ending = " s\u001b[0m\r\n";
@@ -321,7 +348,14 @@ describe("a terminal", () => {
   test("what is typed during a turn waits for its end, and is not sent when the turn is cancelled", async () => {
     const home = createCliHome();
     home.put("touching.yaml", SCENARIO);
-    const terminal = openCliTerminal(home, ["run", "--model", "scripted:./touching.yaml", "--allow", "Bash"]);
+    const terminal = openCliTerminal(home, [
+      "run",
+      "--plain",
+      "--model",
+      "scripted:./touching.yaml",
+      "--allow",
+      "Bash",
+    ]);
     await terminal.see("› ");
     terminal.type(`sleep${ENTER}`);
     await terminal.see("● Bash");
@@ -352,7 +386,7 @@ describe("a terminal", () => {
       "short.yaml",
       `name: short\nrules: [{when: {tool: exec}, reply: [{text: Slept.}]}, {when: {input: nap}, reply: [{tool: exec, args: {command: "${wait}"}}]}]\notherwise: [{text: Nothing to do.}]\n`,
     );
-    const terminal = openCliTerminal(home, ["run", "--model", "scripted:./short.yaml", "--allow", "Bash"]);
+    const terminal = openCliTerminal(home, ["run", "--plain", "--model", "scripted:./short.yaml", "--allow", "Bash"]);
     await terminal.see("› ");
     terminal.type(`nap${ENTER}`);
     await terminal.see("● Bash");
@@ -367,7 +401,7 @@ describe("a terminal", () => {
 
   test("Ctrl-Z suspends the program, and fg brings back the line that was typed", async () => {
     const shell = openShell(createCliHome());
-    shell.type(`${shell.program} run --model scripted:offline${ENTER}`);
+    shell.type(`${shell.program} run --plain --model scripted:offline${ENTER}`);
     await shell.see("› ");
     shell.type("hel");
     await shell.see("hel");
@@ -404,7 +438,7 @@ describe("a terminal", () => {
   });
 
   test("Ctrl-C twice leaves with 130", async () => {
-    const terminal = openCliTerminal(createCliHome(), ["--no-daemon"]);
+    const terminal = openCliTerminal(createCliHome(), ["--no-daemon", "--plain"]);
     await terminal.see("› ");
     terminal.type(CTRL_C);
     await terminal.see("Press Ctrl-C again");

@@ -25,7 +25,7 @@ describe("on a terminal", () => {
     const refused = await callCli(home, ["run", "hello"]);
     expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("  changed harness.md\n") });
 
-    const terminal = openCliTerminal(home, ["run", "hello"]);
+    const terminal = openCliTerminal(home, ["run", "--plain", "hello"]);
     const shown = await terminal.see("[q]uit > ");
     expect(shown).toContain("harness.md needs your ack");
     expect(shown).toContain("prose (the text)");
@@ -38,7 +38,7 @@ describe("on a terminal", () => {
   test("a project from elsewhere: whoever denies runs nothing; ack goes file by file and keeps what was accepted", async () => {
     home.put("harness.md", "---\n---\n\nObey.\n");
     home.put(".harness/hooks/h.md", HOOK("ran"));
-    const denied = openCliTerminal(home, ["run", "hello"]);
+    const denied = openCliTerminal(home, ["run", "--plain", "hello"]);
     await denied.see("[q]uit > ");
     denied.type("d");
     await denied.see(".harness/hooks/h.md needs your ack");
@@ -79,7 +79,7 @@ describe("on a terminal", () => {
     home.put("s.yaml", SAYS("said"));
     home.put(".harness/hooks/h.md", HOOK("first version"));
     await ackProject(home);
-    const terminal = openCliTerminal(home, ["run", "-m", "scripted:./s.yaml"]);
+    const terminal = openCliTerminal(home, ["run", "--plain", "-m", "scripted:./s.yaml"]);
     await terminal.see("› ");
     terminal.type("one\r");
     await terminal.see("first version");
@@ -259,7 +259,7 @@ test("a file is accepted only when its last page was shown", async () => {
 
 test("what was typed ahead answers nothing", async () => {
   home.put("harness.md", "---\n---\n\nObey.\n");
-  const terminal = openCliTerminal(home, ["run", "hello"]);
+  const terminal = openCliTerminal(home, ["run", "--plain", "hello"]);
   terminal.type("aaa\r");
   await terminal.see("harness.md needs your ack");
   await terminal.see("[q]uit > ");

@@ -31,7 +31,8 @@ export function createCliHome(extraEnv: Readonly<Record<string, string>> = {}): 
   const home = realpathSync(mkdtempSync(join(tmpdir(), "harness-cli-")));
   onTestFinished(() => {
     endDaemons(join(home, "data", "harness", "daemon"));
-    rmSync(home, { recursive: true, force: true });
+    // A program that was told to end may be writing its last file.
+    rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   });
   const workspace = join(home, "workspace");
   mkdirSync(workspace);

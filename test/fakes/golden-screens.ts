@@ -13,6 +13,7 @@ import { createRunning } from "../../src/tui/running.ts";
 import { initialState, type Message } from "../../src/tui/state.ts";
 import type { ThemeName } from "../../src/tui/theme.ts";
 import { useGraphemes } from "./graphemes.ts";
+import { interfaceParts, SESSION_ID } from "./interface-parts.ts";
 
 const SIZES = [
   [80, 24],
@@ -21,7 +22,6 @@ const SIZES = [
 ] as const;
 const THEMES = ["dark", "light"] as const satisfies readonly ThemeName[];
 const FOLDER = join(import.meta.dirname, "../golden/tui");
-const SESSION = "sess_01GOLDEN";
 const SENT_AT = "2026-01-01T00:00:00.000Z";
 
 export interface Scene {
@@ -30,6 +30,10 @@ export interface Scene {
   readonly messages?: readonly Message[];
   /** As a terminal sends them, after the events. */
   readonly keys?: readonly string[];
+  /** What the session answers to commands, by their kinds. */
+  readonly answers?: Readonly<Record<string, unknown>>;
+  /** Other methods of the session. */
+  readonly session?: Partial<ClientSession>;
   /** What layers load, and anything else that the scene needs. */
   readonly parts?: Partial<InterfaceParts>;
   /** Time since the last event: keys right after a question do not count. */
@@ -48,9 +52,14 @@ export async function expectGolden(name: string, scene: Scene): Promise<void> {
   await expect(screens.join("\n")).toMatchFileSnapshot(join(FOLDER, `${name}.txt`));
 }
 
+/** Plays a scene once, for what it does. */
+export async function playScene(scene: Scene): Promise<string> {
+  return screenOf(scene, { columns: 80, rows: 24 }, "none");
+}
+
 /** An event of the session of the scenes. */
 export function sceneEvent(id: number, kind: string, payload: unknown): Event {
-  return { id, kind, payload, session: SESSION, ts: SENT_AT } as unknown as Event; // only what the interface reads
+  return { id, kind, payload, session: SESSION_ID, ts: SENT_AT } as unknown as Event; // only what the interface reads
 }
 
 async function screenOf(scene: Scene, size: { columns: number; rows: number }, theme: ThemeName): Promise<string> {
@@ -76,7 +85,7 @@ async function screenOf(scene: Scene, size: { columns: number; rows: number }, t
     uptimeMs: () => nowMs,
     sleep: async () => undefined,
   };
-  const parts = { ...defaultParts(theme), screen, clock, ...scene.parts };
+  const parts = { ...interfaceParts(theme, sceneSession(scene)), screen, clock, ...scene.parts };
   const painter = createPainter({
     screen,
     clock,
@@ -105,28 +114,9 @@ async function screenOf(scene: Scene, size: { columns: number; rows: number }, t
   return shown;
 }
 
-function defaultParts(theme: ThemeName): Omit<InterfaceParts, "screen" | "clock"> {
-  const session = { id: SESSION } as unknown as ClientSession; // a scene that needs more brings its own
-  return {
-    theme,
-    followsBackground: false,
-    keys: {},
-    client: { session: () => session },
-    session,
-    facts: { session: SESSION, profile: "default", branch: "main", isCostShown: true },
-    model: "test:model",
-    since: 0,
-    last: 0,
-    history: () => [],
-    remember: async () => undefined,
-    draft: { text: "", keep: async () => undefined },
-    commands: async () => [],
-    send: async () => undefined,
-    slash: async () => undefined,
-    editOutside: async () => undefined,
-    describe: async (error) => String(error),
-    signal: new AbortController().signal,
-  };
+function sceneSession({ answers = {}, session = {} }: Scene): ClientSession {
+  const submit = async ({ kind }: { kind: string }) => ({ result: answers[kind] });
+  return { id: SESSION_ID, submit, ...session } as unknown as ClientSession; // only what the interface calls
 }
 
 /** What was asked for has come; all of it is at hand. */

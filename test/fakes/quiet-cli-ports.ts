@@ -61,6 +61,8 @@ export function quietCliPorts(said: Said, { terminal, ...parts }: QuietPorts): C
       interactive: false,
       inputIsPiped: false,
       colour: false,
+      canDraw: false,
+      divert: () => () => undefined,
       columns: 120,
       readLine: async () => ({ kind: "end" }),
       ask: (question) => question(quietScreen(said)),

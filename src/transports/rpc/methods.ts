@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
-import { visibleLine } from "#base";
+import { defined, visibleLine } from "#base";
 import type { Redaction, SessionMeta } from "#engine";
 import { CallId, type Event, orderKey, ReasonError, type SessionId } from "#protocol";
 import { buildHandshake, commands } from "#protocol/schemas";
@@ -136,12 +136,23 @@ const cancelTurn = method({
 });
 
 const respondToApproval = method({
-  params: z.object({ requestId: z.string().max(200), decision: z.enum(approvalDecisions) }),
+  params: z.object({
+    requestId: z.string().max(200),
+    decision: z.enum(approvalDecisions),
+    args: z.record(z.string(), z.unknown()).optional(),
+  }),
   lane: unordered,
-  async run({ projection, client }, { requestId, decision }) {
+  async run({ projection, client }, { requestId, decision: word, args }) {
     const session = CallId.is(requestId) ? projection.askedIn.get(requestId) : undefined;
     if (!CallId.is(requestId) || session === undefined) throw new ReasonError("CallNotFound", { call_id: requestId });
-    await client.submit({ kind: "AnswerPermission", session, call_id: requestId, decision: decisionOf[decision] });
+    const decision = decisionOf[word];
+    await client.submit({
+      kind: "AnswerPermission",
+      session,
+      call_id: requestId,
+      decision,
+      ...defined({ args }),
+    });
     return { ok: true };
   },
 });

@@ -14,7 +14,7 @@ test("the conversation of the page, and Tab after a command is gone", async () =
   for (const [, file = "", text = ""] of page.matchAll(/^```\w+ title=(\S+)\n([\s\S]*?)^```$/gm)) home.put(file, text);
   home.put(".claude/commands/reword.md", "Reword $1.");
   await ackProject(home);
-  const terminal = openCliTerminal(home, ["run", "-m", "scripted:./model.yaml"]);
+  const terminal = openCliTerminal(home, ["run", "--plain", "-m", "scripted:./model.yaml"]);
   await terminal.see("/help for help");
   await terminal.see("› ");
   rmSync(join(home.workspace, ".claude/commands/reword.md"));

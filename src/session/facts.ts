@@ -1,0 +1,54 @@
+/** What a client can show of a session besides its events: what it runs with, as it is now. Read only. */
+import type { Project, ShellHook } from "#artifacts";
+import { defined } from "#base";
+import type { LiveSession } from "#control";
+import type { SessionCore } from "#engine";
+import { modeOf, type SessionMode } from "./agreements.ts";
+import type { SessionDependencies } from "./dependencies.ts";
+import { gitBranch } from "./git-branch.ts";
+import type { SessionServers } from "./servers.ts";
+import { projectHooks } from "./shell-hooks.ts";
+
+export interface FactsParts {
+  readonly dependencies: Pick<SessionDependencies, "settings" | "autoApprove" | "modelRows">;
+  readonly core: SessionCore;
+  readonly mode: SessionMode;
+  readonly folder: string;
+  readonly servers: Pick<SessionServers, "states">;
+  readonly project: () => Project | undefined;
+}
+
+type Facts = Awaited<ReturnType<LiveSession["describe"]>>;
+
+export function sessionFacts({
+  dependencies,
+  core,
+  mode,
+  folder,
+  servers,
+  project,
+}: FactsParts): LiveSession["describe"] {
+  const { settings, modelRows } = dependencies;
+  return async () => {
+    const models = modelRows();
+    const own = models.find(({ model }) => model === core.state.model);
+    const hooks = [...(settings.allowProjectHooks ? projectHooks(project()) : []), ...settings.hooks];
+    const facts: Facts = {
+      mode: dependencies.autoApprove ? "auto" : modeOf(mode),
+      sandbox: settings.sandbox,
+      models,
+      servers: servers
+        .states()
+        .map(({ name, state, tools, lastError }) => ({ name, state, tools, ...defined({ last_error: lastError }) })),
+      hooks: hooks.map(hookRow),
+      ...defined({ branch: await gitBranch(folder), context_tokens: own?.context_tokens }),
+    };
+    // What servers and files say passes the redactor, as everything does that leaves a session.
+    const { payload } = core.redaction.payload("CustomEvent", { namespace: "facts", kind: "session", payload: facts });
+    return payload as Facts; // the redactor changes texts alone
+  };
+}
+
+function hookRow({ event, command, source }: ShellHook): Facts["hooks"][number] {
+  return { event, command, source };
+}

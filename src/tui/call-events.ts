@@ -1,0 +1,151 @@
+/** What the conversation shows of tool calls and delegates, folded from their events. Pure. */
+import { counted, visibleLine } from "#base";
+import type { Event, EventOf, ToolOutputBlock } from "#protocol";
+import { changeOf } from "./change.ts";
+import { add, type CallBlock, changeCall, closedText, type Transcript } from "./transcript.ts";
+
+const TAIL_LINES = 5;
+const MAX_RESULT_LINES = 2_000;
+const RULE_CHARS = 40;
+
+/** What becomes of calls and of the agents that they start; undefined for any other event. */
+export function withCallEvent(before: Transcript, event: Event, nowMs: number, depth: number): Transcript | undefined {
+  switch (event.kind) {
+    case "ToolCallStarted":
+      return withCall(before, event.payload, nowMs, depth);
+    case "ToolIntent": {
+      const { allowed_by: judged, call_id: id } = event.payload;
+      if (judged === undefined) return before;
+      return changeCall(before, id, (call) => ({ ...call, allowedBy: allowedBy(judged) }));
+    }
+    case "PermissionRequested":
+    case "QuestionAsked":
+      return changeCall(before, event.payload.call_id, (call) => ({ ...call, isAsked: true }));
+    case "PermissionAnswered": {
+      const { call_id: id, args } = event.payload;
+      return changeCall(before, id, (call) => {
+        const changed = args === undefined ? {} : { args, subject: subjectOf(call.name, args) };
+        return { ...call, ...changed, isAsked: false, sinceMs: nowMs };
+      });
+    }
+    case "QuestionAnswered":
+      return changeCall(before, event.payload.call_id, (call) => ({ ...call, isAsked: false, sinceMs: nowMs }));
+    case "ToolCallProgress": {
+      const { call_id: id, text } = event.payload;
+      return changeCall(before, id, (call) => ({
+        ...call,
+        tail: [...call.tail, ...lines(text)].slice(-TAIL_LINES),
+      }));
+    }
+    case "ToolResult": {
+      const { call_id: id, content, outcome, is_error: isError, duration_ms: durationMs, labels = [] } = event.payload;
+      const ended = { outcome, isError, durationMs, lines: linesOf(content), labels };
+      const after = changeCall(before, id, (call) => ({ ...call, isAsked: false, ended }));
+      return waitingFor(after, "the model", nowMs);
+    }
+    case "ToolOutcome": {
+      const files = (event.payload.effects ?? []).flatMap(({ port, target }) => {
+        return port === "write" || port === "move" || port === "remove" ? [target] : [];
+      });
+      return files.length === 0 ? before : { ...before, changed: [...new Set([...before.changed, ...files])] };
+    }
+    case "DelegationStarted": {
+      const { call_id: id, agent, task, mode, depth: below } = event.payload;
+      const isBeside = mode === "async";
+      const name = visibleLine(agent || "delegate");
+      return add(closedText(before), {
+        ...{ kind: "delegate", id, agent: name, task: visibleLine(task), depth: below, isBeside, sinceMs: nowMs },
+      });
+    }
+    case "DelegationEnded":
+      return withDelegateEnd(before, event.payload, nowMs);
+    default:
+      return undefined;
+  }
+}
+
+function withCall(
+  before: Transcript,
+  { call_id: id, name, label, args, parent }: EventOf<"ToolCallStarted">["payload"],
+  sinceMs: number,
+  depth: number,
+): Transcript {
+  const call: CallBlock = {
+    ...{ kind: "call", id, name, label: visibleLine(label), subject: subjectOf(name, args), args, sinceMs },
+    // Calls that another call makes stand below it.
+    depth: depth + (parent === undefined ? 0 : 1),
+    isAsked: false,
+    tail: [],
+  };
+  return { ...add(closedText(before), call), waiting: "" };
+}
+
+function withDelegateEnd(
+  before: Transcript,
+  payload: EventOf<"DelegationEnded">["payload"],
+  nowMs: number,
+): Transcript {
+  const {
+    call_id: id,
+    agent,
+    status,
+    reason,
+    steps,
+    tool_calls: calls,
+    cost_usd: cost,
+    duration_ms: durationMs,
+  } = payload;
+  const facts = [
+    reason === undefined ? status : `${status}: ${reason}`,
+    counted(steps, "step"),
+    counted(calls, "call"),
+    ...(cost === undefined ? [] : [`$${cost.toFixed(4)}`]),
+  ];
+  const ended = { isOk: status === "ok", text: facts.join(" · "), durationMs };
+  const at = before.blocks.findLastIndex((block) => block.kind === "delegate" && block.id === id);
+  const started = before.blocks[at];
+  if (started?.kind === "delegate") return { ...before, blocks: before.blocks.with(at, { ...started, ended }) };
+  // Its beginning is printed: it worked beside the conversation.
+  const name = visibleLine(agent || "delegate");
+  return add(before, {
+    ...{ kind: "delegate", id, agent: name, task: "", depth: 1, isBeside: true, sinceMs: nowMs, ended },
+  });
+}
+
+/** The rule by its text, a person as one. */
+function allowedBy({ by, trail }: NonNullable<EventOf<"ToolIntent">["payload"]["allowed_by"]>): string {
+  const rule =
+    by === "rule" ? trail.findLast(({ stage, effect }) => stage === "rule" && effect === "allow") : undefined;
+  if (rule === undefined) return visibleLine(by);
+  const text = visibleLine(rule.name);
+  return `rule ${text.length > RULE_CHARS ? `${text.slice(0, RULE_CHARS)}…` : text}`;
+}
+
+export function waitingFor(before: Transcript, waiting: string, nowMs: number): Transcript {
+  return { ...before, waiting, waitingSinceMs: nowMs };
+}
+
+/** Of a change the file; what it changes stands below. */
+function subjectOf(name: string, args: unknown): string {
+  const { path } = changeOf({ name, args, before: undefined }) ?? {};
+  if (path !== undefined) return visibleLine(path);
+  if (typeof args !== "object" || args === null) return visibleLine(String(args ?? ""));
+  const values = Object.entries(args);
+  const [first] = values;
+  if (values.length === 1 && typeof first?.[1] === "string") return visibleLine(first[1]);
+  return visibleLine(
+    values.map(([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`).join(" "),
+  );
+}
+
+function lines(text: string): string[] {
+  return text
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map(visibleLine);
+}
+
+function linesOf(content: readonly ToolOutputBlock[]): string[] {
+  const text = content.map((block) => (block.type === "text" ? block.text : `[${block.media_type}]`)).join("\n");
+  return text.trimEnd().split("\n").slice(0, MAX_RESULT_LINES).map(visibleLine);
+}

@@ -1,0 +1,147 @@
+/** The conversation folded from the events of its session: inputs, answers, notices, summaries of turns. Pure. */
+import { counted, visibleProse } from "#base";
+import { compactionLine, type Event, type EventOf, howItEnded, type InputBlock, type SessionId } from "#protocol";
+import { withCallEvent } from "./call-events.ts";
+import { add, type Block, closed, closedText, emptyTranscript, notice, type Transcript } from "./transcript.ts";
+
+/** `nowMs` is the monotonic time at which the event counts as having happened. */
+export function withEvent(transcript: Transcript, event: Event, nowMs: number): Transcript {
+  if (event.session !== transcript.session) return withDelegateEvent(transcript, event, nowMs);
+  const before = { ...transcript, event: event.id };
+  switch (event.kind) {
+    case "TurnStarted": {
+      const begun = closed(before);
+      const text = textOf(event.payload.content);
+      return {
+        ...add(begun, { kind: "input", text }),
+        isTurnRunning: true,
+        turnSinceMs: nowMs,
+        turnCostUsd: 0,
+        changed: [],
+        model: event.payload.model,
+        waiting: "the model",
+        waitingSinceMs: nowMs,
+      };
+    }
+    case "TurnSteered":
+      return add(closedText(before), { kind: "input", text: textOf(event.payload.content) });
+    case "TextDelta": {
+      const { step, block, text } = event.payload;
+      return { ...withText(before, `${event.payload.turn}/${step}/${block}`, text), waiting: "" };
+    }
+    case "ThinkingDelta": {
+      const { turn, step, block, text } = event.payload;
+      return withThinking(before, `${turn}/${step}/${block}`, text);
+    }
+    case "CostIncremented": {
+      const cost = event.payload.cost_usd ?? 0;
+      return { ...before, turnCostUsd: before.turnCostUsd + cost, sessionCostUsd: before.sessionCostUsd + cost };
+    }
+    case "TurnEnded":
+      return withTurnEnd(before, event.payload, nowMs);
+    case "TurnLost":
+      return {
+        ...notice(closed(before), "bad", `✗ ${event.payload.reason}: ${event.payload.message}`),
+        isTurnRunning: false,
+      };
+    default:
+      return withCallEvent(before, event, nowMs, 0) ?? withNotice(before, event);
+  }
+}
+
+/** Questions and calls of the agents below stand in the conversation of their root. */
+function withDelegateEvent(before: Transcript, event: Event, nowMs: number): Transcript {
+  return withCallEvent(before, event, nowMs, 1) ?? before;
+}
+
+function withNotice(before: Transcript, event: Event): Transcript {
+  switch (event.kind) {
+    case "Error": {
+      const { reason, message, terminal, retry } = event.payload;
+      const again = retry === undefined ? "" : ` Retry ${retry.attempt} of ${retry.of}.`;
+      return notice(before, terminal ? "bad" : "warn", `${terminal ? "✗" : "…"} ${reason}: ${message}${again}`);
+    }
+    case "ModelWaiting":
+      return { ...before, waiting: `the model (gives up in ${Math.round(event.payload.left_ms / 1000)} s)` };
+    case "HookError":
+      return notice(before, "warn", `hook ${event.payload.hook} failed: ${event.payload.message}`);
+    case "Cancelled":
+      return notice(closed(before), "warn", "Cancelled.");
+    case "ModeChanged":
+      return notice(before, "warn", `mode: ${event.payload.previous} → ${event.payload.mode}`);
+    case "TodosChanged":
+      return { ...before, todos: event.payload.todos };
+    case "JobEnded":
+      return notice(before, "dim", `& ${event.payload.job} ended: ${howItEnded(event.payload)}`);
+    case "ModelChanged":
+      return {
+        ...notice(before, "dim", `model: ${event.payload.previous} → ${event.payload.model}`),
+        model: event.payload.model,
+      };
+    case "CompactionTriggered":
+      return notice(before, "dim", compactionLine(event.payload));
+    case "SandboxStatus":
+      return event.payload.active ? before : notice(before, "warn", event.payload.detail);
+    case "InputRefused": {
+      const { reason, message } = event.payload;
+      // Whoever took it back has it in their editor.
+      if (reason === "InputWithdrawn") return notice(before, "dim", "A queued input was taken back.");
+      return notice(before, "bad", `✗ a queued input was not started: ${message}`);
+    }
+    case "BudgetWarning": {
+      const { scope, kind, used, limit } = event.payload;
+      return notice(before, "warn", `budget of the ${scope}: ${Number(used.toFixed(4))} of ${limit} ${kind} used`);
+    }
+    case "WorkspaceRestored": {
+      const { action, counts } = event.payload;
+      const left = counts.conflicts === 0 ? "" : `, ${counts.conflicts} in conflict and left unchanged`;
+      return notice(before, "good", `${action}: ${counted(counts.restored, "path")} restored${left}`);
+    }
+    default:
+      return before;
+  }
+}
+
+function withTurnEnd(before: Transcript, payload: EventOf<"TurnEnded">["payload"], nowMs: number): Transcript {
+  const { outcome, usage, cost_usd: cost, steps } = payload;
+  const seconds = ((nowMs - before.turnSinceMs) / 1000).toFixed(1);
+  const tokens = usage.input_tokens + usage.output_tokens;
+  const files = before.changed.length === 0 ? [] : [`${counted(before.changed.length, "file")} changed`];
+  const money = cost === undefined ? [] : [`$${cost.toFixed(4)}`];
+  const parts = [`${seconds} s`, counted(steps, "step"), `${tokens} tokens`, ...money, ...files];
+  const text = outcome === "answered" ? parts.join(" · ") : [outcome, ...parts].join(" · ");
+  return {
+    ...add(closed(before), { kind: "summary", text }),
+    isTurnRunning: false,
+    waiting: "",
+  };
+}
+
+function withText(before: Transcript, key: string, text: string): Transcript {
+  const last = before.blocks.at(-1);
+  if (last?.kind === "answer" && last.key === key && !last.isDone) {
+    return { ...before, blocks: [...before.blocks.slice(0, -1), { ...last, text: last.text + text }] };
+  }
+  return add(closedText(before), { kind: "answer", key, text, printed: 0, isDone: false });
+}
+
+function withThinking(before: Transcript, key: string, text: string): Transcript {
+  const last = before.blocks.at(-1);
+  if (last?.kind === "thinking" && last.key === key) {
+    return { ...before, blocks: [...before.blocks.slice(0, -1), { ...last, text: last.text + text }] };
+  }
+  return { ...add(closedText(before), { kind: "thinking", key, text, isDone: false }), waiting: "" };
+}
+
+function textOf(content: readonly InputBlock[]): string {
+  return content.map((block) => (block.type === "text" ? visibleProse(block.text) : `[${block.type}]`)).join("\n");
+}
+
+/** A stretch of the log that is over. */
+export function foldedBlocks(session: SessionId, events: readonly Event[]): readonly Block[] {
+  const whole = events.reduce(
+    (before, event) => withEvent(before, event, Date.parse(event.ts)),
+    emptyTranscript(session, ""),
+  );
+  return closed(whole).blocks;
+}
