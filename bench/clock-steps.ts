@@ -13,7 +13,7 @@ import { createSystemClock, createSystemRandom, SETTLED_TIME_FILE } from "#world
 import { mintClaims } from "../src/auth/mint.ts";
 import { tokenParts } from "../src/program/token-parts.ts";
 import { type Figure, holds, printFigures } from "./figures.ts";
-import { createSteppedHome, type SteppedHome, type Stream } from "./stepped-daemon.ts";
+import { createSteppedHome, readLog, type SteppedHome, type Stream } from "./stepped-daemon.ts";
 
 const SECOND_MS = 1000;
 const HOUR_MS = 3600 * SECOND_MS;
@@ -222,17 +222,6 @@ function mintToken({ env }: SteppedHome, lastsMs: number): string {
   );
   records.add(claims, clock.now());
   return signToken(claims, key());
-}
-
-async function readLog(home: SteppedHome, session: string): Promise<readonly Event[]> {
-  const log: Event[] = [];
-  for (;;) {
-    const path = `/v1/sessions/${session}/log?after=${log.at(-1)?.id ?? 0}&limit=500`;
-    const { body } = await home.ask(home.token(), "GET", path);
-    const page = body.events as readonly Event[];
-    if (page.length === 0) return log;
-    log.push(...page);
-  }
 }
 
 /** Turns that were taken and did not begin, or did not end, exactly once. */

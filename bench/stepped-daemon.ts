@@ -179,6 +179,18 @@ export function createSteppedHome({
   };
 }
 
+/** The whole log of a session, as the daemon serves it. */
+export async function readLog(home: SteppedHome, session: string): Promise<readonly Event[]> {
+  const log: Event[] = [];
+  for (;;) {
+    const path = `/v1/sessions/${session}/log?after=${log.at(-1)?.id ?? 0}&limit=500`;
+    const { body } = await home.ask(home.token(), "GET", path);
+    const page = body.events as readonly Event[];
+    if (page.length === 0) return log;
+    log.push(...page);
+  }
+}
+
 function createKept(close: () => void) {
   const events: Event[] = [];
   let heartbeats = 0;

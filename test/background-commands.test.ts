@@ -147,6 +147,14 @@ describe("a background command", () => {
     expect(await rig.next("JobEnded")).toMatchObject({ status: "timeout" });
   });
 
+  test("that has ended already cannot be stopped, and whoever tries reads so", async () => {
+    const rig = await rigOf(beside("exit 0"), says("started"));
+    await rig.send();
+    await rig.next("JobEnded");
+    const stop = { kind: "RunSlashCommand", namespace: "jobs", name: "stop", args: { job: "1" } } as const;
+    expect((await rig.submit(stop)).result).toMatchObject({ text: `${jobOf(rig)} has ended already.` });
+  });
+
   test("that cannot start is an error of its call, with a record of its end", async () => {
     const rig = await rigOf(beside("echo hi", { cwd: "nowhere" }), says("done"));
     await rig.send();

@@ -39,7 +39,10 @@ export function workWords({ agreements, jobs, lasting, mode, clock, isService }:
     },
     async "jobs:stop"({ job = "" }, caller) {
       requirePerson(caller, "stop a background command");
-      await jobs?.stop(find(jobs, job).id, "by a person");
+      const { id, end } = find(jobs, job);
+      // The event of its end shows the rest; one that has ended has none any more.
+      if (end !== undefined) return { text: `${id} has ended already.` };
+      await jobs?.stop(id, "by a person");
       return {};
     },
     async "jobs:keep"({ job = "" }, caller) {

@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Event, EventKind } from "#protocol";
-import { createSteppedHome, type SteppedHome, type Stream } from "../../bench/stepped-daemon.ts";
+import { createSteppedHome, readLog, type SteppedHome, type Stream } from "../../bench/stepped-daemon.ts";
 import { createLongWorkAgent, type LongWorkAgent, SCHEDULED } from "./long-work-agent.ts";
 import { countsOf, problemsOfLog } from "./long-work-checks.ts";
 import { CYCLE, type LongWorkTask, planOf, READ_FILE, taskOf } from "./long-work-tasks.ts";
@@ -245,16 +245,5 @@ async function ticksDecided({ home, stepMs }: Work): Promise<readonly ScheduleVi
     const schedules = body.schedules as readonly ScheduleView[];
     if (schedules.every((schedule) => isSettled(schedule, Date.now() + stepMs))) return schedules;
     await pause(LOOK_EVERY_MS);
-  }
-}
-
-async function readLog(home: SteppedHome, session: string): Promise<readonly Event[]> {
-  const log: Event[] = [];
-  for (;;) {
-    const path = `/v1/sessions/${session}/log?after=${log.at(-1)?.id ?? 0}&limit=500`;
-    const { body } = await home.ask(home.token(), "GET", path);
-    const page = body.events as readonly Event[];
-    if (page.length === 0) return log;
-    log.push(...page);
   }
 }
