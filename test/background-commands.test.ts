@@ -307,12 +307,18 @@ describe("what a background command changed in the workspace", () => {
 
   test("is no longer recorded when another call begins to change something", async () => {
     const rig = await createHarnessRig(
-      [beside(`touch early; ${until("go")}; touch late`), calls(["exec", { command: "touch other" }]), says("done")],
+      [
+        ...[beside(`touch early; ${until("go")}; touch late`), says("started")],
+        ...[calls(["exec", { command: "touch other" }]), says("done")],
+      ],
       { settings: allowed, undo: undo() },
     );
     await rig.send();
+    await expect.poll(() => existsSync(join(rig.workspace.root, "early"))).toBe(true);
+    await rig.send();
     rig.workspace.put("go", "");
     await rig.next("JobEnded");
+    await rig.submit({ kind: "UndoTurn" });
     await rig.submit({ kind: "UndoTurn" });
     const left = ["early", "other", "late"].filter((file) => existsSync(join(rig.workspace.root, file)));
     expect(left).toEqual(["late"]);

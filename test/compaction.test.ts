@@ -265,7 +265,7 @@ describe("on demand", () => {
   test("a hook refuses it, and one that changes the focus is heard", async () => {
     const hook = (script: string): ProjectFiles => ({
       "harness.md": "---\n---\n\nBe brief.\n",
-      ".harness/hooks/guard.md": `---\nname: guard\nevent: context.compact\npriority: 1\nscript: |\n  def handle(event, payload):\n      ${script}\n---\n\nGuards.\n`,
+      ".harness/hooks/guard.md": `---\nname: guard\nevent: context.compact\npriority: 1\ntimeout_ms: 60000\nscript: |\n  def handle(event, payload):\n      ${script}\n---\n\nGuards.\n`,
     });
     const refused = await createLongRig({ files: hook('return block("keep it")') });
     await refused.turns(5);
@@ -275,7 +275,7 @@ describe("on demand", () => {
     const focused = await createLongRig({ files: hook('return modify({"focus": "ports of " + payload["trigger"]})') });
     await focused.turns(5);
     await (await focused.submit({ kind: "CompactSession" })).done;
-    expect(textOf(focused.summaries[0])).toContain("ports of manual");
+    expect(textOf(focused.summaries.at(-1))).toContain("ports of manual");
   });
 });
 
