@@ -124,7 +124,11 @@ function furnished(
     home,
     outside,
     workspace,
-    env: { PATH: process.env.PATH ?? "", HOME: home, XDG_CACHE_HOME: join(path, "caches") },
+    // What the program itself writes is beside the home: here only commands change anything.
+    env: {
+      ...{ PATH: process.env.PATH ?? "", HOME: home },
+      ...{ XDG_CACHE_HOME: join(path, "caches"), XDG_STATE_HOME: join(path, "state") },
+    },
     fill: (text, ownMark) => fillSlots(text, { ...slots, MARK: ownMark }),
     changes({ ordinary }) {
       const after = snapshot(home);
