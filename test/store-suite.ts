@@ -1,5 +1,6 @@
 /** What every session store must do, as tests that take the store as a parameter. Holds nothing about one kind of store. */
 import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import type { EventDraft, NewSession, SessionStore } from "#engine";
 import { CallId, ClientId, type Event, SessionId, TurnId } from "#protocol";
@@ -69,11 +70,14 @@ export async function killWriter(
       const first = await log.append(Array(n).fill(draft), draft.ts);
       writeSync(1, first + n - 1 + "\\n");
     }`);
+  const ended = once(child, "exit");
   let acknowledged = "";
   for await (const chunk of child.stdout ?? []) {
     acknowledged += chunk;
     if (acknowledged.length > 1000) child.kill("SIGKILL");
   }
+  // Its pipe closes a moment before it is gone.
+  await ended;
   const told = Number(acknowledged.slice(0, acknowledged.lastIndexOf("\n")).split("\n").at(-1));
   expect(told).toBeGreaterThan(100);
   const store = await open();
