@@ -29,13 +29,11 @@ import { addMemoryCommands } from "./memory-commands.ts";
 import { createOutward } from "./outward.ts";
 import { addPolicyCommands } from "./policy-commands.ts";
 import { addProjectCommands } from "./project-commands.ts";
-import { withCommand } from "./prompt-arguments.ts";
+import { ALONE_FLAGS, withCommand } from "./prompt-arguments.ts";
 import { addScheduleCommands } from "./schedule-commands.ts";
 import { addSkillCommands } from "./skill-commands.ts";
 import { addTokenCommands } from "./token-commands.ts";
 
-/** Without a command. */
-const ALONE_FLAGS: ReadonlySet<string> = new Set(["--no-daemon", "--plain", "--quiet-cost"]);
 /** What commander puts before a complaint. */
 const PARSER_PREFIX = /^error: /;
 
@@ -114,7 +112,8 @@ function buildProgram(ports: CliPorts, exit: (code: ExitCode) => void, complain:
       "after",
       `
 On a terminal, harness without a command starts a conversation. It runs in the daemon, which is started if necessary, or in this
-process (--no-daemon). harness "fix the tests" is short for harness run "fix the tests"; -p, --continue and --resume also mean run.
+process (--no-daemon). harness "fix the tests" is short for harness run "fix the tests", and harness with flags of run, for example
+harness --continue or harness --model ollama:qwen3, for harness run with them.
 Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configuration or usage, 130 cancelled.`,
     )
     .hook("preAction", (_command, action) => {

@@ -131,7 +131,8 @@ export function spinner(nowMs: number): string {
 /** What the call gave, shortened; the remedy of an error stands on its last line. */
 function shortened(lines: readonly string[], isError: boolean): readonly string[] {
   if (lines.length === 1 && lines[0] === "") return [];
-  if (lines.length <= PREVIEW_LINES) return lines;
+  // A row that says that one is missing takes as much room as the one.
+  if (lines.length <= PREVIEW_LINES + 1) return lines;
   const more = `… ${lines.length - PREVIEW_LINES} more lines (Ctrl-O)`;
   return isError
     ? [...lines.slice(0, PREVIEW_LINES - 1), more, ...lines.slice(-1)]

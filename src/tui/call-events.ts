@@ -41,7 +41,7 @@ export function withCallEvent(before: Transcript, event: Event, nowMs: number, d
       const { call_id: id, content, outcome, is_error: isError, duration_ms: durationMs, labels = [] } = event.payload;
       const ended = { outcome, isError, durationMs, lines: linesOf(content), labels };
       const after = changeCall(before, id, (call) => ({ ...call, isAsked: false, ended }));
-      return waitingFor(after, "the model", nowMs);
+      return doing(after, "waiting for the model", nowMs);
     }
     case "ToolOutcome": {
       const files = (event.payload.effects ?? []).flatMap(({ port, target }) => {
@@ -77,7 +77,7 @@ function withCall(
     isAsked: false,
     tail: [],
   };
-  return { ...add(closedText(before), call), waiting: "" };
+  return { ...add(closedText(before), call), doing: "" };
 }
 
 function withDelegateEnd(
@@ -121,8 +121,8 @@ function allowedBy({ by, trail }: NonNullable<EventOf<"ToolIntent">["payload"]["
   return `rule ${text.length > RULE_CHARS ? `${text.slice(0, RULE_CHARS)}…` : text}`;
 }
 
-export function waitingFor(before: Transcript, waiting: string, nowMs: number): Transcript {
-  return { ...before, waiting, waitingSinceMs: nowMs };
+export function doing(before: Transcript, what: string, nowMs: number): Transcript {
+  return before.doing === what ? before : { ...before, doing: what, doingSinceMs: nowMs };
 }
 
 /** Of a change the file; what it changes stands below. */

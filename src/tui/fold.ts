@@ -1,7 +1,7 @@
 /** The conversation folded from the events of its session: inputs, answers, notices, summaries of turns. Pure. */
 import { counted, visibleProse } from "#base";
 import { compactionLine, type Event, type EventOf, howItEnded, type InputBlock, type SessionId } from "#protocol";
-import { withCallEvent } from "./call-events.ts";
+import { doing, withCallEvent } from "./call-events.ts";
 import { add, type Block, closed, closedText, emptyTranscript, notice, type Transcript } from "./transcript.ts";
 
 /** `nowMs` is the monotonic time at which the event counts as having happened. */
@@ -19,19 +19,19 @@ export function withEvent(transcript: Transcript, event: Event, nowMs: number): 
         turnCostUsd: 0,
         changed: [],
         model: event.payload.model,
-        waiting: "the model",
-        waitingSinceMs: nowMs,
+        doing: "waiting for the model",
+        doingSinceMs: nowMs,
       };
     }
     case "TurnSteered":
       return add(closedText(before), { kind: "input", text: textOf(event.payload.content) });
     case "TextDelta": {
       const { step, block, text } = event.payload;
-      return { ...withText(before, `${event.payload.turn}/${step}/${block}`, text), waiting: "" };
+      return doing(withText(before, `${event.payload.turn}/${step}/${block}`, text), "answering", nowMs);
     }
     case "ThinkingDelta": {
       const { turn, step, block, text } = event.payload;
-      return withThinking(before, `${turn}/${step}/${block}`, text);
+      return doing(withThinking(before, `${turn}/${step}/${block}`, text), "thinking", nowMs);
     }
     case "CostIncremented": {
       const cost = event.payload.cost_usd ?? 0;
@@ -62,7 +62,7 @@ function withNotice(before: Transcript, event: Event): Transcript {
       return notice(before, terminal ? "bad" : "warn", `${terminal ? "✗" : "…"} ${reason}: ${message}${again}`);
     }
     case "ModelWaiting":
-      return { ...before, waiting: `the model (gives up in ${Math.round(event.payload.left_ms / 1000)} s)` };
+      return { ...before, doing: `waiting for the model (gives up in ${Math.round(event.payload.left_ms / 1000)} s)` };
     case "HookError":
       return notice(before, "warn", `hook ${event.payload.hook} failed: ${event.payload.message}`);
     case "Cancelled":
@@ -113,7 +113,7 @@ function withTurnEnd(before: Transcript, payload: EventOf<"TurnEnded">["payload"
   return {
     ...add(closed(before), { kind: "summary", text }),
     isTurnRunning: false,
-    waiting: "",
+    doing: "",
   };
 }
 
@@ -130,7 +130,7 @@ function withThinking(before: Transcript, key: string, text: string): Transcript
   if (last?.kind === "thinking" && last.key === key) {
     return { ...before, blocks: [...before.blocks.slice(0, -1), { ...last, text: last.text + text }] };
   }
-  return { ...add(closedText(before), { kind: "thinking", key, text, isDone: false }), waiting: "" };
+  return add(closedText(before), { kind: "thinking", key, text, isDone: false });
 }
 
 function textOf(content: readonly InputBlock[]): string {

@@ -79,9 +79,9 @@ export interface Transcript {
   readonly changed: readonly string[];
   readonly todos: EventOf<"TodosChanged">["payload"]["todos"];
   readonly model: string;
-  /** What is waited for, when nothing else on the screen says so. */
-  readonly waiting: string;
-  readonly waitingSinceMs: number;
+  /** What the turn does, when no other row that moves says so. */
+  readonly doing: string;
+  readonly doingSinceMs: number;
 }
 
 export function emptyTranscript(session: SessionId, model: string): Transcript {
@@ -98,8 +98,8 @@ export function emptyTranscript(session: SessionId, model: string): Transcript {
     changed: [],
     todos: [],
     model,
-    waiting: "",
-    waitingSinceMs: 0,
+    doing: "",
+    doingSinceMs: 0,
   };
 }
 

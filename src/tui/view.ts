@@ -47,7 +47,7 @@ export function liveRegion(
   const pinned = pinnedRows(state.transcript, state.size.rows, style);
   const queued = queueRows(state.queue, state.input.stashed, context.keymap, style);
   const below = [...pinned, ...queued, ...bannerRows(state, style), ...asked, ...focus.rows, status];
-  const above = [...state.transcript.blocks.flatMap((block) => blockRows(block, style)), ...waitingRows(state, style)];
+  const above = [...state.transcript.blocks.flatMap((block) => blockRows(block, style)), ...doingRows(state, style)];
   const room = Math.max(0, most - below.length);
   const shown = room === 0 ? [] : above.slice(-room);
   const rows = fitting([...shown, ...below].slice(-most), style);
@@ -74,11 +74,11 @@ function focused(state: State, editor: EditorRows, context: UpdateContext): Laye
   }
 }
 
-/** Says what is waited for, when no row above does. */
-function waitingRows({ transcript, nowMs, questions }: State, { theme, columns, widgets }: RowStyle): string[] {
-  const { isTurnRunning, waiting, waitingSinceMs } = transcript;
-  if (!isTurnRunning || waiting === "" || questions.waiting.length > 0) return [];
-  const text = `${spinner(nowMs)} waiting for ${waiting} · ${duration(nowMs - waitingSinceMs)} · Esc cancels`;
+/** While a turn runs and nobody is asked, one row that moves says what it does. */
+function doingRows({ transcript, nowMs, questions }: State, { theme, columns, widgets }: RowStyle): string[] {
+  const { isTurnRunning, doing, doingSinceMs } = transcript;
+  if (!isTurnRunning || doing === "" || questions.waiting.length > 0) return [];
+  const text = `${spinner(nowMs)} ${doing} · ${duration(nowMs - doingSinceMs)} · Esc cancels`;
   return [theme.paint("dim", widgets.truncateToWidth(text, columns))];
 }
 
