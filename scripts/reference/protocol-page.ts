@@ -74,9 +74,13 @@ export function protocolPage(): string {
     "A reason says why something was refused or failed. The code is stable, the text is for people; `<name>` is filled in. The numbers are " +
       "the reason's HTTP status, JSON-RPC code and exit code.",
     reasonTable(given),
-    "### Reserved reasons",
-    "These reasons are in the table, but this version does not use them.",
-    reasonTable(reservedReasons),
+    ...(reservedReasons.length === 0
+      ? []
+      : [
+          "### Reserved reasons",
+          "These reasons are in the table, but this version does not use them.",
+          reasonTable(reservedReasons),
+        ]),
     "## Handshake",
     "A server describes itself before the first command. Clients in the same process need no handshake.",
     fieldTable(schemaOf("handshake"), []),

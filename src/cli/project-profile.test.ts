@@ -51,6 +51,8 @@ describe("a profile of a project", () => {
     const refused = await nobody.run("run", "--profile", "shop", "-m", "scripted:offline", "hi");
     expect(refused).toMatchObject({ code: 2, err: expect.stringContaining(SHOP) });
     expect(refused.err).toContain("NonInteractiveAckRefused");
+    const canonical = "Run harness ack --all once interactively, or pre-populate approved.lock from CI.";
+    expect(refused.err).toContain(canonical);
     expect(await nobody.run("context", "--profile", "shop")).toMatchObject({
       code: 2,
       err: expect.stringContaining("waits for your ack"),

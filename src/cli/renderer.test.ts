@@ -61,7 +61,7 @@ test("a retry says which one it is and when it comes", () => {
   // What the renderer uses of a terminal, and of an event.
   const { show } = createRenderer(terminal as unknown as Terminal, { answer: true, activity: true });
   const retry = { attempt: 1, of: 3 };
-  const payload = { reason: "RateLimited", message: "Busy.", terminal: false, retry, retry_after_ms: 2_000 };
+  const payload = { reason: "ProviderUnavailable", message: "Busy.", terminal: false, retry, retry_after_ms: 2_000 };
   show({ kind: "Error", payload } as unknown as Event);
-  expect(lines).toEqual(["… RateLimited: Busy. Retry 1 of 3 in 2.0 s.\n"]);
+  expect(lines).toEqual(["… ProviderUnavailable: Busy. Retry 1 of 3 in 2.0 s.\n"]);
 });

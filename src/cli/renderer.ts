@@ -103,7 +103,9 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
         }
         case "Error": {
           const { reason, message: detail, terminal: final, retry, retry_after_ms = 0 } = event.payload;
-          const again = retry && ` Retry ${retry.attempt} of ${retry.of} in ${(retry_after_ms / 1000).toFixed(1)} s.`;
+          // A rate limit says itself how long it lasts.
+          const when = reason === "RateLimited" ? "" : ` in ${(retry_after_ms / 1000).toFixed(1)} s`;
+          const again = retry && ` Retry ${retry.attempt} of ${retry.of}${when}.`;
           if (final || activity)
             message(final ? "red" : "yellow", `${final ? "✗" : "…"} ${reason}: ${detail}${again ?? ""}`);
           break;
@@ -125,6 +127,11 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
         case "HookError":
           message("yellow", `hook ${event.payload.hook} failed: ${event.payload.message}`);
           break;
+        case "MCPServerDown": {
+          const { name, attempts, reason } = event.payload;
+          message("yellow", `${reasonText("MCPServerUnavailable", { name, attempts })} ${reason}`);
+          break;
+        }
         case "HookTimeout": {
           const { hook: cmd, event: name, timeout_ms } = event.payload;
           message("yellow", reasonText("HookTimeout", { event: name, cmd, timeout: timeout_ms / 1000 }));

@@ -1,6 +1,7 @@
 /** Tries a model call again after failures that may pass. Bounded in attempts and in waiting; deaf to nothing. */
 import { type Clock, defined, type Random } from "#base";
 import type { ModelOutcome, Provider } from "#engine";
+import { reasonText } from "#protocol";
 import { type Failure, failure, inSeconds } from "./failure.ts";
 import { addUsage } from "./wire-family.ts";
 import { wrapProvider } from "./wrapped-provider.ts";
@@ -47,10 +48,7 @@ export function withRetry(
       }
       const waitMs = retryAfterMs ?? backoffMs(policy, retries, ports.random);
       if (waitMs >= leftMs) return noTime(outcome);
-      const message =
-        retryMaxTokens === undefined
-          ? outcome.message
-          : `The response reached its limit of output tokens; retrying with ${retryMaxTokens}.`;
+      const message = againText(provider.name, outcome, waitMs);
       const retry = { attempt: retries + 1, of: policy.maxRetries };
       call.emit({ type: "retrying", reason: outcome.reason, message, retryAfterMs: waitMs, retry });
       if (waitMs > 0) await ports.clock.sleep(waitMs, call.signal);
@@ -59,6 +57,17 @@ export function withRetry(
       if (retryMaxTokens !== undefined) asked = { ...call, request: { ...call.request, maxTokens: retryMaxTokens } };
     }
   });
+}
+
+/** What a person reads while the next attempt waits. */
+function againText(name: string, { reason, message, retryMaxTokens }: Failure, waitMs: number): string {
+  if (retryMaxTokens !== undefined) {
+    return `The response reached its limit of output tokens; retrying with ${retryMaxTokens}.`;
+  }
+  if (reason !== "RateLimited") return message;
+  // The vendor's own words stand behind it, without what it says already.
+  const detail = message.replace(`${name} rate-limited the request.`, "").trim();
+  return `${reasonText(reason, { name, "retry-after": Math.ceil(waitMs / 1000) })} ${detail}`.trimEnd();
 }
 
 /** Between half and all of the step's backoff, so that clients that failed together do not come back together. */

@@ -1,6 +1,14 @@
 /** The conversation folded from the events of its session: inputs, answers, notices, summaries of turns. Pure. */
 import { counted, visibleProse } from "#base";
-import { compactionLine, type Event, type EventOf, howItEnded, type InputBlock, type SessionId } from "#protocol";
+import {
+  compactionLine,
+  type Event,
+  type EventOf,
+  howItEnded,
+  type InputBlock,
+  reasonText,
+  type SessionId,
+} from "#protocol";
 import { doing, withCallEvent } from "./call-events.ts";
 import { add, type Block, closed, closedText, emptyTranscript, notice, type Transcript } from "./transcript.ts";
 
@@ -63,6 +71,18 @@ function withNotice(before: Transcript, event: Event): Transcript {
     }
     case "ModelWaiting":
       return { ...before, doing: `waiting for the model (gives up in ${Math.round(event.payload.left_ms / 1000)} s)` };
+    case "MCPServerDown": {
+      const { name, attempts, reason } = event.payload;
+      return notice(
+        before,
+        "warn",
+        `${reasonText("MCPServerUnavailable", { name, attempts })} ${visibleProse(reason)}`,
+      );
+    }
+    case "HookTimeout": {
+      const { hook: cmd, event: name, timeout_ms: timeoutMs } = event.payload;
+      return notice(before, "warn", reasonText("HookTimeout", { event: name, cmd, timeout: timeoutMs / 1000 }));
+    }
     case "HookError":
       return notice(before, "warn", `hook ${event.payload.hook} failed: ${event.payload.message}`);
     case "Cancelled":
