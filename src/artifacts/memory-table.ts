@@ -1,5 +1,6 @@
 /** A memory file: its frontmatter, and the text below it. The same for those of a repository and those that Harness keeps. */
 import {
+  defined,
   type Memory,
   type MemoryContent,
   type MemoryLabel,
@@ -17,6 +18,8 @@ export const MAX_MEMORY_DESCRIPTION_CHARS = 300;
 export const MAX_MEMORY_BODY_CHARS = 8_000;
 const MAX_SOURCE_CHARS = 200;
 const MAX_TAGS = 20;
+const MAX_KEYWORDS = 30;
+const MAX_KEYWORD_CHARS = 80;
 const MAX_HEAD_CHARS = 8 * 1024;
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 const TAG = /^[\p{L}\p{N}][\p{L}\p{N}._/-]{0,39}$/u;
@@ -49,6 +52,12 @@ export const memoryTable = defineTable({
       ),
       default: "none",
       meaning: "Words that lead to this memory when an input contains them.",
+    },
+    keywords: {
+      type: list(line(MAX_KEYWORD_CHARS), { max: MAX_KEYWORDS }),
+      default: "none",
+      meaning:
+        "Other words and short phrases for the same thing: synonyms, symptoms, error messages. Harness compares them with the input; the model does not read them.",
     },
     source: { type: line(MAX_SOURCE_CHARS), default: "the file", meaning: "Who wrote the memory." },
     labels: {
@@ -104,10 +113,10 @@ function readMemory(source: string, reader: Reader): MemoryContent | undefined {
   if (tree === undefined) return undefined;
   const { values } = readTable(memoryTable, { ...tree, place: at }, reader);
   if (values.description === undefined) return undefined;
-  const { type = "project", tags = [], source: written = reader.file, labels = [], updated } = values;
+  const { type = "project", tags = [], keywords, source: written = reader.file, labels = [], updated } = values;
   const description = oneLine(values.description);
   const content = { description, type, tags, source: oneLine(written), labels: [...new Set(labels)], body };
-  return updated === undefined ? content : { ...content, updated: updated.slice(0, 10) };
+  return { ...content, ...defined({ keywords: keywords?.map(oneLine), updated: updated?.slice(0, 10) }) };
 }
 
 /** One that Harness keeps, and what is wrong with it. */
@@ -136,11 +145,12 @@ function normal(source: string): string {
 
 /** As `readKeptMemory` reads it. */
 export function memoryFileText(content: MemoryContent): string {
-  const { description, type, tags, source, labels, updated, body } = content;
+  const { description, type, tags, keywords = [], source, labels, updated, body } = content;
   const fields: readonly (readonly [string, unknown])[] = [
     ["description", description],
     ["type", type],
     ["tags", tags],
+    ...(keywords.length === 0 ? [] : ([["keywords", keywords]] as const)),
     ["source", source],
     ...(labels.length === 0 ? [] : ([["labels", labels satisfies readonly MemoryLabel[]]] as const)),
     ...(updated === undefined ? [] : ([["updated", updated]] as const)),

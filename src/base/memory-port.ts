@@ -22,6 +22,8 @@ export interface MemoryContent {
   readonly description: string;
   readonly type: MemoryType;
   readonly tags: readonly string[];
+  /** Other words and short phrases that a later request about it may be put in. Only compared, never shown to the model. */
+  readonly keywords?: readonly string[];
   /** Who wrote it, for people: `a person`, `agent sess_…`. */
   readonly source: string;
   /** What the session held that wrote it; whoever reads it holds the same. */

@@ -59,6 +59,7 @@ function withContent(command: Command): Command {
   return command
     .option("--description <text>", "what the memory says, on one line")
     .option("--tags <list>", "words that lead to it, separated by commas")
+    .option("--keywords <list>", "other words and short phrases for the same thing, separated by commas")
     .option("--body <text>", "the text; - reads standard input")
     .addOption(new Option("--type <type>", "what it is about (default: user)").choices(memoryTypes))
     .addOption(new Option("--tier <tier>", "core: in every prompt (default: long-term)").choices(memoryTiers));

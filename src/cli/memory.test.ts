@@ -26,6 +26,8 @@ test("a memory is added, listed, shown, edited and found", async () => {
     ...{ name: "tabs", scope: "user", tier: "core", description: "Prefers tabs", body: "Also YAML." },
     ...{ tags: ["style", "coding-style"], source: "a person", labels: [] },
   });
+  expect((await cli.run("memory", "edit", "tabs", "--keywords", "how wide, reformat ")).code).toBe(0);
+  expect((await cli.run("memory", "show", "tabs")).out).toContain("Keywords: how wide, reformat\n");
   expect((await cli.run("memory", "search", "which", "style?")).out).toContain("Prefers tabs");
   expect(await cli.run("memory", "search", "weather")).toMatchObject({ code: 0, out: "No memory matches.\n" });
 });

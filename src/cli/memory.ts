@@ -31,6 +31,7 @@ export interface MemoryFlags {
   readonly scope?: MemoryScope;
   readonly description?: string;
   readonly tags?: string;
+  readonly keywords?: string;
   readonly body?: string;
   readonly type?: MemoryType;
   readonly tier?: MemoryTier;
@@ -56,10 +57,11 @@ export async function showMemory(ports: CliPorts, name: string, flags: MemoryFla
   return 0;
 }
 
-function aboutIt({ tier, tags, source, labels }: Memory): string {
+function aboutIt({ tier, tags, keywords = [], source, labels }: Memory): string {
   const lines = [
     `Tier: ${tier}`,
     `Tags: ${tags.join(", ") || "none"}`,
+    ...(keywords.length === 0 ? [] : [`Keywords: ${keywords.join(", ")}`]),
     `Source: ${source}`,
     ...(labels.length === 0 ? [] : [`Labels: ${labels.join(", ")}`]),
   ];
@@ -102,9 +104,9 @@ export async function addMemory(ports: CliPorts, name: string, flags: MemoryFlag
 }
 
 export async function editMemory(ports: CliPorts, name: string, flags: MemoryFlags): Promise<ExitCode> {
-  const given = [flags.description, flags.tags, flags.body, flags.type, flags.tier];
+  const given = [flags.description, flags.tags, flags.keywords, flags.body, flags.type, flags.tier];
   if (given.every((one) => one === undefined)) {
-    throw invalid("name what to change: --description, --tags, --body, --type or --tier");
+    throw invalid("name what to change: --description, --tags, --keywords, --body, --type or --tier");
   }
   const { scope, labels, updated: _, source: __, ...before } = await find(ports, name, flags);
   if (scope === "repository") {
@@ -159,8 +161,12 @@ function printed({ terminal }: CliPorts, { json }: MemoryFlags, fact: object, se
 async function asDraft(ports: CliPorts, flags: MemoryFlags, before: MemoryDraft): Promise<MemoryDraft> {
   const body = flags.body === "-" ? await ports.terminal.readAll(MAX_BODY_BYTES) : flags.body;
   const tags = flags.tags?.split(",").map((tag) => tag.trim().toLowerCase().replace(/\s+/g, "-"));
+  const keywords = flags.keywords?.split(",").map((keyword) => keyword.trim());
   const { description, type, tier } = flags;
-  return { ...before, ...defined({ description, type, tier, body, tags: tags?.filter((tag) => tag !== "") }) };
+  return {
+    ...before,
+    ...defined({ description, type, tier, body, tags: tags?.filter(Boolean), keywords: keywords?.filter(Boolean) }),
+  };
 }
 
 async function open(ports: CliPorts, { dir }: MemoryFlags): Promise<Awaited<ReturnType<typeof openMemories>>> {

@@ -22,7 +22,7 @@ export interface MemoryRanking {
 }
 
 /** How much a word counts by where it stands. */
-const WEIGHTS = { tag: 4, name: 2.5, description: 3, body: 1 } as const;
+const WEIGHTS = { tag: 4, name: 2.5, description: 3, keyword: 2.5, body: 1 } as const;
 /** How much a whole tag counts besides its words. */
 const TAG_BONUS = 2;
 const RELATED_SHARE = 0.6;
@@ -119,7 +119,7 @@ export function keyOf({ scope, name }: Pick<Memory, "scope" | "name">): string {
   return `${scope}/${name}`;
 }
 
-function weightsOf({ name, description, tags, body }: Memory): ReadonlyMap<string, number> {
+function weightsOf({ name, description, tags, keywords = [], body }: Memory): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
   const add = (text: string, weight: number): void => {
     for (const word of wordsOf(text)) weights.set(word, (weights.get(word) ?? 0) + weight);
@@ -127,6 +127,7 @@ function weightsOf({ name, description, tags, body }: Memory): ReadonlyMap<strin
   add(tags.join(" "), WEIGHTS.tag);
   add(name, WEIGHTS.name);
   add(description, WEIGHTS.description);
+  add(keywords.join("\n"), WEIGHTS.keyword);
   add(body, WEIGHTS.body);
   return weights;
 }

@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import type { Memory } from "#base";
 import { labelledMemories, labelledQueries, otherMemories } from "../../bench/memory-set.ts";
+import { thirdMemories } from "../../bench/memory-set-third.ts";
+import { thirdInputs } from "../../bench/memory-set-third-inputs.ts";
+import { thirdOthers } from "../../bench/memory-set-third-others.ts";
 import { computingTime } from "../../test/fakes/computing-time.ts";
 import { createRanking } from "./ranking.ts";
 import { chooseMemories, coreMemories } from "./selection.ts";
@@ -32,6 +35,17 @@ test("words are folded and split", () => {
 test("a tag in the input chooses a memory, and says so", () => {
   const [first] = choose([memory("a", { tags: ["postgres"] }), memory("b")], "Restart postgres, please");
   expect(first).toMatchObject({ isChosen: true, why: "tags: postgres", memory: { name: "a" } });
+});
+
+test("a keyword in the input chooses a memory", () => {
+  const memories = [memory("a", { keywords: ["charged twice", "double booking"] }), memory("b")];
+  expect(choose(memories, "a customer was charged twice")[0]).toMatchObject({ isChosen: true, memory: { name: "a" } });
+});
+
+test("the third set is whole: 1,000 memories, and 200 inputs with a memory each", () => {
+  const names = [...thirdMemories, ...thirdOthers].map(({ name }) => name);
+  expect(new Set(names).size).toBe(1_000);
+  expect(thirdInputs.map(([wanted]) => wanted).toSorted()).toEqual(thirdMemories.map(({ name }) => name).toSorted());
 });
 
 test("a misspelled word still finds its memory", () => {

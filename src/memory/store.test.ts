@@ -115,6 +115,7 @@ test.each([
   ["description", { description: `the key is ${SECRET}` }],
   ["body", { body: SECRET }],
   ["tags", { tags: [SECRET] }],
+  ["keywords", { keywords: ["a token", SECRET] }],
 ])("a memory with a secret in its %s is refused, and nothing of it is on the disk", async (_, part) => {
   const { folder, store } = createRig();
   await expect(store.write({ ...draft, ...part }, byPerson)).rejects.toThrow("must not hold a secret");

@@ -160,7 +160,7 @@ export function createMemoryStore({ folders, clock, format, holdsSecret }: Memor
 
   async function refuseUnfit(draft: MemoryDraft, text: string, isNew: boolean): Promise<void> {
     // Each for itself, too: what stands around a secret may hide it.
-    const parts = [draft.name, draft.description, draft.tags.join(" "), draft.body, text];
+    const parts = [draft.name, draft.description, draft.tags.join(" "), ...(draft.keywords ?? []), draft.body, text];
     for (const part of parts) {
       if (!(await holdsSecret(part))) continue;
       const detail = "a memory must not hold a secret; say where the secret is kept instead";

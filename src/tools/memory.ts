@@ -66,7 +66,14 @@ export const writeMemory: Tool & ToolFacts = {
         items: { type: "string", maxLength: 40 },
         minItems: 1,
         maxItems: 20,
-        description: "Words that a later request about this would contain, other words for the same thing too.",
+        description: "Words that a later request about this would contain.",
+      },
+      keywords: {
+        type: "array",
+        items: { type: "string", minLength: 1, maxLength: 80 },
+        maxItems: 30,
+        description:
+          "How somebody would ask who does not know how this is written down: 5 to 15 synonyms, short forms, symptoms, error messages, tasks that need it.",
       },
       body: { type: "string", maxLength: 8_000 },
       type: { type: "string", enum: memoryTypes, description: "Default: project." },
@@ -85,6 +92,7 @@ export const writeMemory: Tool & ToolFacts = {
       tier: (optionalText(args, "tier") ?? "long-term") as MemoryTier,
       description: textArgument(args, "description").replace(/\s+/g, " ").trim(),
       tags: textListArgument(args, "tags").map((tag) => tag.trim().toLowerCase().replace(/\s+/g, "-")),
+      keywords: textListArgument(args, "keywords"),
       body: optionalText(args, "body") ?? "",
     };
     const done = await ports.memory.write(draft);
