@@ -1,7 +1,7 @@
 /** The program's entry: real ports, argv, exit code. Started by `bin/harness.cjs`. */
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { commandFirst, createOutward, createTerminal, describeCrash, runCli, withCommand } from "#cli";
+import { commandFirst, createClipboard, createOutward, createTerminal, describeCrash, runCli, withCommand } from "#cli";
 import { createEnvironmentKeys, environmentBlock } from "#credentials";
 import { keyVariables } from "#providers/vendors";
 import { createSystemClock, startDetached } from "#world";
@@ -77,6 +77,7 @@ export async function main(): Promise<void> {
   const code = await runCli(argv, {
     terminal,
     outward,
+    clipboard: createClipboard({ ...world, platform: process.platform }),
     ...world,
     concealed: () => keys.concealed,
     build: buildInfo(packageRoot),

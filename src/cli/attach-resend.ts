@@ -1,6 +1,6 @@
 /** Inputs to a daemon that may die while it takes one: what it has certainly not taken is sent again, once. */
 import { visibleLine } from "#base";
-import type { ClientSession, EngineClient } from "#client";
+import type { ClientSession, EngineClient, Input } from "#client";
 import type { DaemonRevival } from "#daemon";
 import { type Reason, ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
@@ -16,8 +16,8 @@ export interface AttachedParts {
   readonly left: AbortSignal;
 }
 
-/** `text` is what `send` sends. */
-type Resend = (text: string, send: () => Promise<unknown>) => Promise<void>;
+/** `input` is what `send` sends. */
+type Resend = (input: Input, send: () => Promise<unknown>) => Promise<void>;
 
 export function createResend({ ports, session, view, revival }: AttachedParts): Resend {
   /** Of an input that may have been begun with when the connection went: its daemon is dead, and the log has no input since. */
@@ -31,7 +31,7 @@ export function createResend({ ports, session, view, revival }: AttachedParts): 
     return true;
   }
 
-  return async (text, send) => {
+  return async (input, send) => {
     const [process, since] = [revival?.process(), view.lastEvent];
     try {
       await send().catch(async (error: unknown) => {
@@ -40,12 +40,18 @@ export function createResend({ ports, session, view, revival }: AttachedParts): 
       });
     } catch (error) {
       const { terminal } = ports;
+      const text = inputText(input);
       if (hasReason(error, "ConnectionLost"))
         terminal.err(`Check above whether it was received: ${visibleLine(text)}\n`);
       if (hasReason(error, "ServerUnreachable")) terminal.err(`Not sent: ${visibleLine(text)}\n`);
       throw error;
     }
   };
+}
+
+/** What a person has typed of it. */
+export function inputText(input: Input): string {
+  return typeof input === "string" ? input : input.map((block) => (block.type === "text" ? block.text : "")).join("");
 }
 
 function hasReason(error: unknown, reason: Reason): boolean {

@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { defined, paint, visibleLine } from "#base";
-import type { Client, ClientSession } from "#client";
+import type { Client, ClientSession, Input } from "#client";
 import {
   createDaemonRevival,
   type DaemonFlags,
@@ -14,7 +14,7 @@ import {
 import { loadConfig, mayHaveProject, tellExpiring, withProfile } from "#program";
 import { ReasonError } from "#protocol";
 import { lastSession, namedSession, newSession, type OfferParts, offeredSession } from "./attach-offer.ts";
-import { type AttachedParts, createResend } from "./attach-resend.ts";
+import { type AttachedParts, createResend, inputText } from "./attach-resend.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { converse } from "./conversation.ts";
 import type { ExitCode } from "./exit-code.ts";
@@ -213,18 +213,21 @@ async function attached(
   }
   terminal.err(`${session.id} · ${visibleLine(model)} · attached on ${client.address} · /help for help\n`);
   const send = createResend(parts);
-  const queue = async (text: string): Promise<void> => {
-    await send(text, () => session.queue(text));
+  const queue = async (input: Input): Promise<void> => {
+    await send(input, () => session.queue(input));
     view.finishLine();
-    terminal.err(`${paint(terminal, "dim", `queued: ${visibleLine(text)}`)}\n`);
+    terminal.err(`${paint(terminal, "dim", `queued: ${visibleLine(inputText(input))}`)}\n`);
   };
   const over = await converse({
     ports,
     session,
     view,
     // The connection may break: what was typed is sent again.
-    words: { queue: ({ text = "" }) => queue(text), ...(isLocal(client) && approvingWords(ports, session)) },
-    send: (text) => (view.isTurnRunning ? queue(text) : send(text, () => session.send(text))),
+    words: {
+      queue: async ({ text = "" }, { contentOf }) => queue(await contentOf(text)),
+      ...(isLocal(client) && approvingWords(ports, session)),
+    },
+    send: (input) => (view.isTurnRunning ? queue(input) : send(input, () => session.send(input))),
     runCommand: (command) => send(`!${command}`, () => session.submit({ kind: "RunShellCommand", command })),
     left,
   });

@@ -1,6 +1,7 @@
 /** What the commands get from the outside besides what every program gets: a terminal, and how they end. */
 import type { ProgramPorts } from "#program";
 import type { EarlyScreen } from "#tui";
+import type { ClipboardImage } from "./clipboard.ts";
 import type { Outward } from "./outward.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -9,6 +10,7 @@ export interface CliPorts extends ProgramPorts {
   /** The terminal was taken before the program had loaded. */
   readonly early?: EarlyScreen;
   readonly outward: Outward;
+  readonly clipboard: ClipboardImage;
   /** Whether keys could be taken out of what the system shows of this process; undefined when there was none. */
   readonly concealed: () => boolean | undefined;
   /** Folder with the files that `init` and `scaffold` write. */

@@ -4,8 +4,9 @@
  * model.
  */
 import { paint, visibleLine } from "#base";
-import type { ClientSession } from "#client";
+import type { ClientSession, Input } from "#client";
 import { ownCommandOf, type SessionId, type SlashCommand } from "#protocol";
+import { createAttachedImages } from "./attached-images.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { openInputHistory } from "./input-history.ts";
 import { LINE_MAX_CHARS } from "./line-keys.ts";
@@ -31,13 +32,13 @@ export type Left =
   | { readonly kind: "other"; readonly session: SessionId };
 
 export interface ConversationParts {
-  readonly ports: Pick<CliPorts, "terminal" | "outward" | "env" | "clock">;
+  readonly ports: Pick<CliPorts, "terminal" | "outward" | "env" | "clock" | "cwd" | "clipboard">;
   readonly session: ClientSession;
   readonly view: SessionView;
   /** What this conversation does in its own way. */
   readonly words: SlashHandlers;
   /** Resolves when the next input can be sent. */
-  send(text: string): Promise<unknown>;
+  send(input: Input): Promise<unknown>;
   /** The same for a command that the person typed behind `!`. */
   runCommand(command: string): Promise<unknown>;
   /** Aborts to make it return at once. */
@@ -91,11 +92,13 @@ async function readLines(parts: ConversationParts, unsent: Waiting[], stopped: A
     rows = withOwnRows(await parts.session.slashCommands());
     return rows;
   };
+  const images = createAttachedImages(ports);
   const words: Words = {
     handlers: { ...ownWords(terminal, current), ...parts.words },
     known: () => rows,
     rows: current,
     show: async (text) => terminal.err(`${await outward.orNothing(text)}\n`),
+    contentOf: images.contentOf,
     send: parts.send,
     moveTo(session) {
       next = session;
@@ -116,6 +119,8 @@ async function readLines(parts: ConversationParts, unsent: Waiting[], stopped: A
       // A longer one is no line.
       history: history.inputs().filter(({ length }) => length <= LINE_MAX_CHARS),
       complete: async (typed: string) => (begun === "" ? completeInput(parts.session, typed, rows) : []),
+      pasted: images.fromPaste,
+      fromClipboard: () => images.fromClipboard().catch((error: unknown) => tell(error).then(() => "")),
     };
     const line = await terminal.readLine(prompt, AbortSignal.any([left, question]), aid);
     if (line.kind === "end") break;
@@ -127,7 +132,8 @@ async function readLines(parts: ConversationParts, unsent: Waiting[], stopped: A
       begun += `${line.text.slice(0, -1)}\n`;
       continue;
     }
-    const input = (begun + line.text).trim();
+    const text = (begun + line.text).trim();
+    const input = images.fromPaste(text) ?? text;
     begun = "";
     if (input === "") continue;
     await history.add(input).catch(tell);
@@ -155,7 +161,7 @@ function createQueue(parts: ConversationParts, words: Words, unsent: Waiting[], 
       const command = ownCommandOf(input);
       if (command !== undefined) await runCommand(command);
       else if (input.startsWith("/")) await runSlash(terminal, session, words, input);
-      else await send(input);
+      else await send(await words.contentOf(input));
     } catch (error) {
       if (!left.aborted) terminal.err(`${await outward.describe(error)}\n`);
     }

@@ -1,9 +1,11 @@
 /** The full interface on a session, of a daemon or of this process. */
 import { stripVTControlCharacters } from "node:util";
+import type { Input } from "#client";
 import { loadConfig } from "#program";
 import type { SessionId, SessionInfo } from "#protocol";
 import { createProcessScreen, type InterfaceEnd, runInterface } from "#tui";
 import { type AttachedParts, createResend } from "./attach-resend.ts";
+import { createAttachedImages } from "./attached-images.ts";
 import { firstRunText, OFFLINE_MODEL } from "./first-run.ts";
 import { openInputDraft } from "./input-draft.ts";
 import { openInputHistory } from "./input-history.ts";
@@ -24,7 +26,8 @@ export async function showFullInterface(parts: FullInterfaceParts): Promise<Inte
   const { interface: look, keys } = (await loadConfig(ports, undefined)).settings;
   const history = openInputHistory(ports, info.working_dir);
   const resend = createResend({ ...parts, view: { lastEvent: info.last_event_id } });
-  const send = (text: string): Promise<unknown> => resend(text, () => session.send(text));
+  const images = createAttachedImages(ports);
+  const send = (input: Input): Promise<unknown> => resend(input, () => session.send(input));
   let rows = withOwnRows(await session.slashCommands());
   const current = async (): Promise<typeof rows> => {
     rows = withOwnRows(await session.slashCommands());
@@ -53,7 +56,7 @@ export async function showFullInterface(parts: FullInterfaceParts): Promise<Inte
     remember: (text) => history.add(text),
     draft: openInputDraft(ports, info.working_dir),
     commands: current,
-    send,
+    send: async (text) => send(await images.contentOf(text)),
     async slash(line, print) {
       const said: Terminal = { ...terminal, err: print, out: print };
       let other: SessionId | undefined;
@@ -62,6 +65,7 @@ export async function showFullInterface(parts: FullInterfaceParts): Promise<Inte
         known: () => rows,
         rows: current,
         show: async (text) => print(await outward.orNothing(text)),
+        contentOf: images.contentOf,
         send,
         moveTo(next) {
           other = next;

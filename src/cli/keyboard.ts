@@ -23,6 +23,10 @@ export interface LineAid {
   readonly history: readonly string[];
   /** Lines that Tab puts in the place of this one: one at once, several as a list. */
   complete(line: string): Promise<readonly string[]>;
+  /** What stands in the line for a pasted text; undefined: the text itself. */
+  pasted?(text: string): string | undefined;
+  /** What stands in the line for what is in the clipboard; empty when there is nothing to use. */
+  fromClipboard?(): Promise<string>;
 }
 
 export interface Keyboard {
@@ -69,7 +73,16 @@ const DROPPED = "  (Keys that you typed before the question appeared were droppe
 
 export function createKeyboard(parts: KeyboardParts): Keyboard {
   const { stdin, stderr, interactive, clock, interrupt, onReading } = parts;
-  const lineKeys = createLineKeys();
+  /** The line of a conversation that is being read. */
+  let current: { readonly aid: LineAid | undefined; lines?: Interface } | undefined;
+  const lineKeys = createLineKeys({
+    pasted: (text) => current?.aid?.pasted?.(text),
+    onClipboard() {
+      const line = current;
+      // A line that has ended in the meantime takes nothing.
+      void line?.aid?.fromClipboard?.().then((text) => text !== "" && line === current && line.lines?.write(text));
+    },
+  });
   /** What stood behind a prompt when a question took its place; it comes back with the same prompt. */
   let draft = { prompt: "", text: "" };
 
@@ -220,17 +233,20 @@ export function createKeyboard(parts: KeyboardParts): Keyboard {
     async readLine(prompt, signal, aid) {
       const readline = await import("node:readline");
       if (signal.aborted) return { kind: "interrupted" };
+      current = { aid };
       const keys = interactive ? openConversationKeys() : undefined;
       const { lines, read, finish } = openLine(
         readline,
         signal,
         (closed, wasAborted) => {
+          current = undefined;
           if (wasAborted) draft = { prompt, text: closed.line };
           onReading(undefined, wasAborted);
           keys?.close();
         },
         { ...(keys && { input: keys.input, output: keys.output }), ...(aid && editing(aid)) },
       );
+      current.lines = lines;
       lines.on("SIGTSTP", () => suspend(lines));
       onReading(lines, false);
       lines.question(prompt, (text) => finish({ kind: "line", text: lineKeys.textOf(text) }));

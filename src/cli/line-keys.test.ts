@@ -40,3 +40,17 @@ test("a long paste is a placeholder; one that is too long is left out, and its e
 test("a line holds nothing that an editor takes for a command", () => {
   expect(asOneLine("a\u001b[2J\u0003\nb")).toBe("a[2J␊b");
 });
+
+test("a paste can be replaced, and Ctrl-V and an empty paste ask for the clipboard", () => {
+  let asked = 0;
+  const keys = createLineKeys({
+    pasted: (text) => (text === "/a.png" ? "[image 1]" : undefined),
+    onClipboard: () => {
+      asked += 1;
+    },
+  });
+  expect(keys.take(bytes(`see ${paste("/a.png")} and \u0016${paste("")}${paste("b\u0016")}\r`))).toBe(
+    "see [image 1] and b\r",
+  );
+  expect(asked).toBe(2);
+});

@@ -9,6 +9,7 @@ import { counted } from "#base";
 export const PASTE_ON = "\u001b[?2004h";
 export const PASTE_OFF = "\u001b[?2004l";
 
+const CTRL_V = "\u0016";
 const PASTE_BEGIN = "\u001b[200~";
 const PASTE_END = "\u001b[201~";
 /** A longer text is not shown in the line. */
@@ -16,6 +17,14 @@ export const LINE_MAX_CHARS = 2000;
 const PASTE_MAX_CHARS = 1024 * 1024;
 const LINE_FEED_SYMBOL = "␊";
 const TAB_SYMBOL = "␉";
+
+/** What a conversation makes of keys that stand for more than their text. */
+export interface PasteAid {
+  /** What stands in the line for a pasted text; undefined: the text itself. */
+  pasted(text: string): string | undefined;
+  /** Ctrl-V, or a paste without text: something else is in the clipboard. */
+  onClipboard(): void;
+}
 
 export interface LineKeys {
   /** Takes what was typed and returns the keys for the line, up to its Enter. */
@@ -28,7 +37,7 @@ export interface LineKeys {
   drop(): boolean;
 }
 
-export function createLineKeys(): LineKeys {
+export function createLineKeys(aid?: PasteAid): LineKeys {
   const decoder = new StringDecoder("utf8");
   let waiting = "";
   let hasEnter = false;
@@ -44,11 +53,11 @@ export function createLineKeys(): LineKeys {
         .sort((a, b) => a - b);
       if (at === undefined) {
         const end = waiting.length - heldBack(waiting);
-        keys += waiting.slice(0, end);
+        keys += typed(waiting.slice(0, end));
         waiting = waiting.slice(end);
         return keys;
       }
-      keys += waiting.slice(0, at);
+      keys += typed(waiting.slice(0, at));
       waiting = waiting.slice(at);
       if (!waiting.startsWith(PASTE_BEGIN)) {
         waiting = waiting.slice(1);
@@ -68,9 +77,18 @@ export function createLineKeys(): LineKeys {
     return keys;
   }
 
+  function typed(keys: string): string {
+    if (!keys.includes(CTRL_V)) return keys;
+    aid?.onClipboard();
+    return keys.replaceAll(CTRL_V, "");
+  }
+
   function pasted(raw: string): string {
     if (isTooLong) return `[a paste of more than ${PASTE_MAX_CHARS} characters was dropped: put it into a file]`;
-    const text = raw.replace(/\r\n?/g, "\n");
+    // How some terminals paste an image.
+    if (raw === "") aid?.onClipboard();
+    const given = raw.replace(/\r\n?/g, "\n");
+    const text = aid?.pasted(given) ?? given;
     const shown = asOneLine(text);
     if (shown.length <= LINE_MAX_CHARS) return shown;
     const mark = `[paste ${pastes.size + 1}: ${counted(text.split("\n").length, "line")}]`;

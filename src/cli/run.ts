@@ -50,7 +50,8 @@ export async function runCommand(
   // Without a prompt a replay takes those of the cassette.
   const text = isReplay && prompt === undefined ? undefined : await readPrompt(ports, prompt, flags.print);
   if (flags.image !== undefined && (text === undefined || flags.outputSchema !== undefined)) {
-    const detail = "--image needs a prompt and cannot be combined with --output-schema; in a conversation, write @path";
+    const detail =
+      "--image needs a prompt and cannot be combined with --output-schema; in a conversation, paste the path of the image";
     throw new ReasonError("UsageInvalid", { detail });
   }
   if (text === undefined && flags.outputSchema !== undefined) {

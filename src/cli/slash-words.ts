@@ -3,7 +3,7 @@
  * the protocol, or a row that the engine runs. The rows come from the session, so that every client has the same ones.
  */
 import { defined, isRecord, visibleLine, visibleLines } from "#base";
-import type { ClientSession, SessionCommand } from "#client";
+import type { ClientSession, Input, SessionCommand } from "#client";
 import { namesProject } from "#program";
 import {
   type BuiltInWord,
@@ -21,7 +21,7 @@ import {
 import type { CliPorts } from "./cli-ports.ts";
 import type { Terminal } from "./terminal.ts";
 
-export type SlashHandler = (args: SlashArgs) => Promise<void>;
+export type SlashHandler = (args: SlashArgs, words: Words) => Promise<void>;
 /** What this terminal does instead of what the table says: its own words, and replies that it shows in its own way. */
 export type SlashHandlers = Readonly<Partial<Record<BuiltInWord | "mcp:approve", SlashHandler>>>;
 
@@ -34,7 +34,9 @@ export interface Words {
   rows(): Promise<readonly SlashCommand[]>;
   /** Shown to the person; not redacted yet. */
   show(text: string): Promise<void>;
-  send(input: string): Promise<unknown>;
+  /** The images that are named in the text, then the text. */
+  contentOf(text: string): Promise<Input>;
+  send(input: Input): Promise<unknown>;
   /** The person continues in another session. */
   moveTo(session: SessionId): void;
 }
@@ -108,15 +110,23 @@ export async function runSlash(terminal: Terminal, session: ClientSession, words
   const { command, args } = read;
   const handlers: Readonly<Record<string, SlashHandler | undefined>> = words.handlers;
   const own = Object.hasOwn(handlers, typedWord(command)) ? handlers[typedWord(command)] : undefined;
-  if (own !== undefined) return own(args);
+  if (own !== undefined) return own(args, words);
   const deed = deedOf(command, args);
   if (deed.by === "client") terminal.err(`/${typedWord(command)} has no effect here.\n`);
-  else if (deed.by === "command") await showReply(terminal, await session.submit(deed.command));
+  else if (deed.by === "command")
+    await showReply(terminal, await session.submit(await withImages(deed.command, words)));
   else {
     const { namespace, name } = command;
     const { result } = await session.submit({ kind: "RunSlashCommand", namespace, name, args });
     await follow(session, words, result);
   }
+}
+
+/** Of a word whose text becomes an input. */
+async function withImages<Command extends SessionCommand>(command: Command, { contentOf }: Words): Promise<Command> {
+  if (!("content" in command)) return command;
+  const content = await contentOf(command.content.map((block) => (block.type === "text" ? block.text : "")).join(""));
+  return typeof content === "string" ? command : { ...command, content: [...content] };
 }
 
 /** Most commands show what they have done as events. */
@@ -133,13 +143,13 @@ function isRestored(result: unknown): result is ReplyOf<"UndoTurn">["result"] {
 /** Does what a row that the engine has run leaves to the client. */
 async function follow(
   session: ClientSession,
-  { show, send, moveTo }: Words,
+  { show, contentOf, send, moveTo }: Words,
   { text = "", command, session: next, input = "" }: ReplyOf<"RunSlashCommand">["result"],
 ): Promise<void> {
   if (text !== "") await show(visibleLines(text));
   if (command !== undefined) await submitReceived(session, command);
   if (next !== undefined) moveTo(next);
-  if (input.trim() !== "") await send(input);
+  if (input.trim() !== "") await send(await contentOf(input));
 }
 
 /** The engine may be newer than this client, and name a command that is not known here. */

@@ -38,6 +38,7 @@ export function quietCliPorts(said: Said, { terminal, ...parts }: QuietPorts): C
   return {
     credentials: testCredentials(parts.env),
     concealed: () => undefined,
+    clipboard: () => Promise.reject(new Error("there is no clipboard here")),
     clock: createManualClock(),
     build: { version: "0.0.0", commit: "test", builtAt: "test" },
     programFile: join(packageRoot, "src", "main.ts"),
