@@ -43,7 +43,7 @@ test("SDK 1.x and 2.x, stdio and HTTP", async () => {
     expect(JSON.stringify(await servers.run("mcp.get_prompt", asked))).toContain("Review x.ts");
     const isOld = name.startsWith("old");
     const typed = { server: name, of: { prompt: "review" }, argument: isOld ? "file" : "style", value: "", others: {} };
-    expect(await servers.complete(typed, new AbortController().signal)).toEqual(
+    expect(await servers.port.complete(typed, new AbortController().signal)).toEqual(
       isOld ? ["a.ts", "b.ts"] : ["short", "strict"],
     );
   }

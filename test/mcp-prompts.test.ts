@@ -122,21 +122,32 @@ describe.runIf(hasSandbox)("@server:uri in an input", () => {
     expect(rig.vendor.requests).toEqual([]);
   });
 
-  test("is a file where the workspace has one of that name", async () => {
-    const prepare: NonNullable<Parameters<typeof createHarnessRig>[1]>["prepare"] = (workspace) =>
-      void workspace.put("new:x:y", "a file");
+  test("is a file where no server has that name, or where it is written as a path", async () => {
+    const prepare: NonNullable<Parameters<typeof createHarnessRig>[1]>["prepare"] = (workspace) => {
+      for (const name of ["old:x:y", "new:x:y"]) workspace.put(name, "a file");
+    };
     const rig = await createHarnessRig([says("done")], { ...options([RESOURCE_RULE]), prepare });
-    await rig.send("what is in @new:x:y");
-    expect(rig.of("ContextAdded")).toMatchObject([{ origin: "file", what: "new:x:y" }]);
+    await rig.send("what is in @old:x:y and @./new:x:y");
+    expect(rig.of("ContextAdded")).toMatchObject([
+      { origin: "file", what: "old:x:y" },
+      { origin: "file", what: "./new:x:y" },
+    ]);
+    // Each was looked for by the call that reads it.
+    expect(rig.of("ToolIntent").map(({ name }) => name)).toEqual(["fs.read", "fs.read"]);
   });
 });
 
 describe.runIf(hasSandbox)("what can stand in the place of an input", () => {
-  async function completing(more: Partial<McpServer> = {}) {
+  async function completing(more: Partial<McpServer> = {}, denied: readonly string[] = []) {
     const { settings, ...rest } = options(["mcp.*"]);
+    const rules = denied.map((rule) => ({ effect: "deny" as const, rule, source: "test" }));
     const rig = await createHarnessRig([says("hello")], {
       ...rest,
-      settings: { ...settings, mcpServers: [{ ...modern(), ...more }] },
+      settings: {
+        ...settings,
+        permissions: [...(settings.permissions ?? []), ...rules],
+        mcpServers: [{ ...modern(), ...more }],
+      },
     });
     await rig.send();
     await expect.poll(() => words(rig)).toContain("new:review");
@@ -165,6 +176,22 @@ describe.runIf(hasSandbox)("what can stand in the place of an input", () => {
     for (const [typed, expected] of offered) expect([typed, await lines(typed)]).toEqual([typed, expected]);
     // What looks like a secret does not leave for the server.
     expect(await lines(`/mcp:new:review ghp_${"aB3".repeat(12)} s`)).toEqual([]);
+  });
+
+  test("asks a server only with an intent on the record, and never against a rule", async () => {
+    const { rig, lines } = await completing();
+    const before = rig.of("LookupIntent").length;
+    await lines("/mcp:new:review a.ts s");
+    await lines("see @new:page://1");
+    expect(rig.of("LookupIntent").slice(before)).toMatchObject([
+      { by: rig.client.id, name: "mcp.get_prompt", port: "server", target: "/mcp:new:review" },
+      { by: rig.client.id, name: "mcp.resources", port: "server" },
+      { by: rig.client.id, name: "mcp.read_resource", port: "server" },
+    ]);
+    const denied = await completing({}, ["mcp.get_prompt", "mcp.read_resource", "mcp.resources"]);
+    expect(await denied.lines("/mcp:new:review a.ts s")).toEqual([]);
+    expect(await denied.lines("see @new:page://1")).toEqual([]);
+    expect(denied.rig.of("LookupIntent")).toEqual([]);
   });
 
   test("is for people alone", async () => {

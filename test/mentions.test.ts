@@ -105,6 +105,35 @@ describe("what can follow an @", () => {
     expect(await (await completing())("@plan")).toEqual(["@private/plan.md"]);
   });
 
+  test("are listed through the gate: by a rule that denies it nothing runs, otherwise with an intent on the record", async () => {
+    const started: string[] = [];
+    const rig = async (rules: readonly string[]) =>
+      createHarnessRig([], {
+        settings: { permissions: rules.map((rule) => ({ effect: "deny", rule, source: "test" })) },
+        prepare: (workspace) => void workspace.put("a.ts", "x"),
+        observePorts: (ports) => ({
+          ...ports,
+          processes: {
+            run(spec, signal) {
+              started.push(spec.file);
+              return ports.processes.run(spec, signal);
+            },
+          },
+        }),
+      });
+    const denied = await rig(["Glob"]);
+    expect((await denied.submit({ kind: "CompleteInput", text: "@a" })).result).toEqual([]);
+    expect([denied.of("LookupIntent"), started]).toEqual([[], []]);
+    const open = await rig([]);
+    expect((await open.submit({ kind: "CompleteInput", text: "@a" })).result).toEqual(["@a.ts"]);
+    await open.submit({ kind: "CompleteInput", text: "@a." });
+    expect(open.of("LookupIntent")).toMatchObject([
+      { by: open.client.id, name: "fs.glob", port: "process", allowed_by: { by: "person", source: open.client.id } },
+    ]);
+    expect(started).toHaveLength(1);
+    expect(open.of("LookupIntent")[0]?.target).toContain(started[0]);
+  });
+
   test("are models that are at hand behind /model", async () => {
     expect(await (await completing())("/model open")).toEqual(["/model openai:mock-model"]);
   });

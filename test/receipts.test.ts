@@ -14,6 +14,7 @@ test("every effect of some hundred calls, hooks and calls inside calls is on a r
   expect(Object.keys(campaign.effects).toSorted()).toEqual(["connect", "move", "process", "remove", "server", "write"]);
   expect(Object.keys(campaign.outcomes)).toEqual(expect.arrayContaining(["ok", "denied", "error"]));
   expect(campaign.hookEffects).toBeGreaterThan(0);
+  expect(campaign.lookupEffects).toBeGreaterThan(0);
 });
 
 test("an effect past the gate is noticed", async () => {

@@ -74,6 +74,7 @@ says what the client does next, in this order: shows \`text\`, submits \`command
 carries out \`/help\`, \`/clear\` and \`/quit\`.
 
 [\`CompleteInput\`](protocol.md#completeinput) says what can stand in the place of a typed input: whole lines, with commands, their arguments
-and \`@server:uri\`. Only people may send it.
+\`@path\` and \`@server:uri\`. Only people may send it. The session lists the workspace at most once in 5 seconds for it, in the sandbox and by
+the rules of \`fs.glob\`, and leaves out secret files and those that a rule hides.
 `;
 }

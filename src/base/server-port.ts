@@ -107,6 +107,8 @@ export interface ServerPort {
   read(read: ServerRead, signal: AbortSignal): Promise<ServerAnswer>;
   /** The messages of the prompt, each behind a line that names its role. */
   prompt(request: ServerPromptRequest, signal: AbortSignal): Promise<ServerAnswer>;
+  /** Values for somebody who types, at most 100. Connects nothing: empty where the server is not connected, refuses or is slow. */
+  complete(completion: ServerCompletion, signal: AbortSignal): Promise<readonly string[]>;
 }
 
 /** Of a session that has none. */
@@ -115,6 +117,7 @@ export const noServers: ServerPort = {
   resources: (server) => none(server),
   read: ({ server }) => none(server),
   prompt: ({ server }) => none(server),
+  complete: ({ server }) => none(server),
 };
 
 async function none(server: string): Promise<never> {

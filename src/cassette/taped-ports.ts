@@ -191,18 +191,16 @@ function tapedServers(tape: Tape, session: string, servers: ServerPort): ServerP
       over.abort();
     }
   }
+  const list = <Entry>(request: object, live: () => Promise<readonly Entry[]>): Promise<readonly Entry[]> =>
+    tape.exchange<never, readonly Entry[]>({ of: "server", session, request, hear: () => undefined, live });
   return {
     call: (request, signal) => ask(request, (heard) => servers.call({ ...request, ...heard }, signal)),
     read: (request, signal) => ask(request, (heard) => servers.read({ ...request, ...heard }, signal)),
     prompt: (request, signal) => ask(request, (heard) => servers.prompt({ ...request, ...heard }, signal)),
     resources: (server, timeoutMs, signal) =>
-      tape.exchange<never, readonly ServerResource[]>({
-        of: "server",
-        session,
-        request: { resources: server },
-        hear: () => undefined,
-        live: () => servers.resources(server, timeoutMs, signal),
-      }),
+      list<ServerResource>({ resources: server }, () => servers.resources(server, timeoutMs, signal)),
+    complete: (completion, signal) =>
+      list<string>({ complete: completion }, () => servers.complete(completion, signal)),
   };
 }
 

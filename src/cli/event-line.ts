@@ -99,6 +99,8 @@ function gist(event: Event): string {
       return `${event.payload.origin} ${event.payload.what}`;
     case "HookIntent":
       return `${event.payload.hook} (${event.payload.source}) ${event.payload.port} ${event.payload.target}`;
+    case "LookupIntent":
+      return `${event.payload.name} ${event.payload.port} ${event.payload.target} for ${event.payload.by}`;
     case "NetworkJudged":
       return `${event.payload.host} ${event.payload.policy} ${event.payload.reason ?? ""}`;
     case "ProjectChanged":

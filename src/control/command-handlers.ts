@@ -258,7 +258,9 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       const { slash } = find(session).live;
       return { result: await slash.run({ namespace, name }, args, { session, client: id, identityClass, allow }) };
     },
-    CompleteInput: async (_client, { session, text }) => ({ result: await find(session).live.completeInput(text) }),
+    async CompleteInput({ id }, { session, text }) {
+      return { result: await find(session).live.completeInput(text, id) };
+    },
     async CustomCommand(client, command) {
       find(command.session);
       const handler = desk.customHandlers.get(command.namespace);

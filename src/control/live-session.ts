@@ -46,7 +46,7 @@ export interface LiveSession {
   /** What people can type in it. */
   readonly slash: SlashRegistry;
   /** Whole inputs that can stand in the place of what somebody types; never waits long. */
-  completeInput(text: string): Promise<readonly string[]>;
+  completeInput(text: string, by: ClientId): Promise<readonly string[]>;
   /** Publishes the first event, once somebody is attached to see it, and takes up what an earlier run left behind. */
   begin(): Promise<void>;
   /** The session is about to end. */

@@ -86,7 +86,7 @@ export {
   type SlashSource,
 } from "./slash-registry.ts";
 export { type Spent, sumOf, tokensOf } from "./spent.ts";
-export type { CheckCall, Claim, StopCheck, StopVerdict } from "./stop-check.ts";
+export { type CheckCall, type Claim, checkingCall, type StopCheck, type StopVerdict } from "./stop-check.ts";
 export type {
   EventDraft,
   EventPage,

@@ -9,7 +9,7 @@ import type { ClientId, EventPayload, IdMint, InputBlock, SessionId, TurnId } fr
 import type { EventBus } from "./bus.ts";
 import type { NestedCall } from "./run-tool.ts";
 import { checkingCall } from "./stop-check.ts";
-import type { CallResult } from "./tool-chain.ts";
+import type { CallResult, ToolCall } from "./tool-chain.ts";
 import type { Ending } from "./turn-ending.ts";
 
 /** Of one input; further ones stay words. */
@@ -43,18 +43,30 @@ export function createMentions(parts: {
   readonly bus: Pick<EventBus, "publish">;
   readonly ids: Pick<IdMint, "call">;
   readonly nested: NestedCall;
-  /** Whether the workspace has a file of this name: it comes before a resource that is written alike. */
-  readonly isFile: (path: string) => Promise<boolean>;
+  /** Whether the session has an MCP server of this name. */
+  readonly isServer: (name: string) => boolean;
 }): ExpandMentions {
-  const { session, bus, ids, nested, isFile } = parts;
+  const { session, bus, ids, nested, isServer } = parts;
 
-  async function mentionOf(word: string): Promise<Mentioned> {
+  /** What it can be, the first that is there counts. Nothing looks for a file but the call that reads it. */
+  function meanings(word: string): readonly [Mentioned, ...Mentioned[]] {
+    const file: Mentioned = { origin: "file", what: word, tool: "fs.read", args: { path: word } };
     const [, server = "", uri] = RESOURCE.exec(word) ?? [];
-    if (uri === undefined || (await isFile(word))) {
-      return { origin: "file", what: word, tool: "fs.read", args: { path: word } };
-    }
+    if (uri === undefined) return [file];
     const what = resourceReference(server, uri).slice(1);
-    return { origin: "resource", what, tool: READ_RESOURCE_TOOL, args: { server, uri } };
+    const resource: Mentioned = { origin: "resource", what, tool: READ_RESOURCE_TOOL, args: { server, uri } };
+    return isServer(server) ? [resource] : [file, resource];
+  }
+
+  /** The last one with its result where none is there. */
+  async function firstThere(
+    around: ToolCall,
+    [mention, ...others]: readonly [Mentioned, ...Mentioned[]],
+  ): Promise<{ readonly mention: Mentioned; readonly result: CallResult }> {
+    const result = await nested(around, mention.tool, mention.args, {});
+    const [next, ...rest] = others;
+    if (result.outcome === "ok" || next === undefined) return { mention, result };
+    return firstThere(around, [next, ...rest]);
   }
 
   return async ({ content, ...at }) => {
@@ -63,9 +75,8 @@ export function createMentions(parts: {
     let chars = 0;
     for (const named of [...(prompt === undefined ? [] : [prompt]), ...mentionedPaths(content)]) {
       if (at.signal.aborted || chars > MAX_CHARS) return undefined;
-      const mention = typeof named === "string" ? await mentionOf(named) : named;
-      const { origin, what, tool, args } = mention;
-      const result = await nested(around, tool, args, {});
+      const { mention, result } = await firstThere(around, typeof named === "string" ? meanings(named) : [named]);
+      const { origin, what } = mention;
       if (result.outcome !== "ok") {
         if (isWord(mention, result)) continue;
         return at.signal.aborted ? undefined : unavailable(mention, result);

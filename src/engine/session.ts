@@ -51,8 +51,8 @@ export interface SessionParts {
   /** Starts work that outlives its call. Default: nothing does. */
   readonly background?: StartBackground | undefined;
   readonly toolSources: readonly ToolSource[];
-  /** Whether the workspace has a file of this name. Default: it has none. */
-  readonly isFile?: (path: string) => Promise<boolean>;
+  /** Whether the session has an MCP server of this name. Default: it has none. */
+  readonly isServer?: (name: string) => boolean;
   /** Tools that are there and must not be called; the model does not see them. Asked at every step. */
   readonly hidden?: HiddenTools;
   readonly toolSettings: ToolSettings;
@@ -186,7 +186,9 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
   const { nested } = inner;
   const runOwnCommand = createOwnCommands({ session: id, bus, ids, ofPerson: inner.ofPerson });
   const expandMentions =
-    depth === 0 ? createMentions({ session: id, bus, ids, nested, isFile: parts.isFile ?? noFile }) : undefined;
+    depth === 0
+      ? createMentions({ session: id, bus, ids, nested, isServer: parts.isServer ?? (() => false) })
+      : undefined;
   const joinTurn = parts.joinTurn && createTurnJoin({ session: id, ids, nested, conversation, join: parts.joinTurn });
   const { ask = nobodyThere, background } = parts;
   const toolHandler = compose(parts.toolChain, createRunTool({ nested, ask, background }));
@@ -372,10 +374,6 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
       await store.update(id, { model: next });
     },
   };
-}
-
-async function noFile(): Promise<boolean> {
-  return false;
 }
 
 async function nobodyThere(): Promise<undefined> {

@@ -92,6 +92,8 @@ export interface Ticket {
   readonly expiresMs: number;
   /** False once the call has ended. */
   readonly isOpen: boolean;
+  /** Where no intent is on the record yet: writes down that a program or a server is about to be asked. What it rejects with refuses it. */
+  intend?(effect: EffectNote): Promise<void>;
   /** Adds an effect to the record of the call. */
   note(effect: EffectNote): void;
 }

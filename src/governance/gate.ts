@@ -117,7 +117,9 @@ function bind(
     if (call.tool.class === "mutating") checkChange("call a server");
     rechecked ??= call.judged?.recheck?.();
     await rechecked;
-    note({ port: "server", target });
+    const effect = { port: "server", target } as const;
+    if (ticket.intend !== undefined) await ticket.intend(effect);
+    note(effect);
   }
   async function admitChange(target: string): Promise<void> {
     checkChange("change memories");
@@ -175,7 +177,9 @@ function bind(
         const args = { command: commandOf(spec), ...(spec.cwd && { cwd: spec.cwd }) };
         // Without a word of who allowed it, a command is one that nobody was asked about.
         const confinement = (await checkEffect({ tool: "exec", args })) ?? "reader";
-        note({ port: "process", target: `${spec.file} (${spec.args.length} arguments)` });
+        const effect = { port: "process", target: `${spec.file} (${spec.args.length} arguments)` } as const;
+        if (ticket.intend !== undefined) await ticket.intend(effect);
+        note(effect);
         const { mayChangeSteering: _, ownProgram, ...asked } = spec;
         const steering = isWhole && call.judged?.steering !== undefined;
         // Where there is no sandbox, a program of ours runs all the same.

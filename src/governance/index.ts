@@ -12,6 +12,7 @@ export { createHookDispatcher } from "./hook-dispatch.ts";
 export { namedPaths } from "./known-tools.ts";
 export { createLabelling, createSessionLabels, type SessionLabels } from "./labels.ts";
 export { createLedger } from "./ledger.ts";
+export { createLookups, type LookUp } from "./lookups.ts";
 export { nameablePath } from "./nameable-paths.ts";
 export type { NetworkJudgement } from "./network-record.ts";
 export { createOutputLimit } from "./output-limit.ts";

@@ -68,7 +68,7 @@ export function createLedger({ bus, clock, policyVersion }: LedgerOptions): Tool
   };
 }
 
-function issueTicket(
+export function issueTicket(
   { id, tool, args }: ToolCall,
   policyVersion: string,
   nowMs: number,

@@ -65,6 +65,8 @@ export interface Permission {
    * own, because a script does it, is judged here as if it were one.
    */
   judgeEffect(call: ToolCall, effect: InnerEffect): Promise<InnerJudgement>;
+  /** What is in force says about the call. Asks nobody. */
+  judge(call: ToolCall): Promise<Verdict>;
   /** Whether the call is one effect, named by its tool, so that judging it has judged all it does. */
   isJudgedWhole(call: ToolCall): boolean;
 }
@@ -301,6 +303,7 @@ export function createPermission(options: PermissionOptions): Permission {
       const { by, source } = verdict.judged;
       return { ...result, judgedOn: { ...judgedOn, allowed_by: { by, ...defined({ source }) } } };
     },
+    judge: (call) => judge.judge(call, lookAtDisk(options.files)),
     isJudgedWhole: (call) => isBuiltin(call.tool.name),
     async judgeEffect(call, effect) {
       const judged = await judgeInner(call, effect);

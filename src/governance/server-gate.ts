@@ -45,5 +45,14 @@ export function gatedServers(
       await pass(isJudged && args.arguments === request.args, promptReference(server, prompt));
       return servers.prompt(request, signal);
     },
+    async complete(completion, signal) {
+      const { server, of } = completion;
+      const isPrompt = "prompt" in of;
+      const named = isPrompt ? args.prompt === of.prompt : args.uri === of.template;
+      const isJudged =
+        tool.name === (isPrompt ? GET_PROMPT_TOOL : READ_RESOURCE_TOOL) && args.server === server && named;
+      await pass(isJudged, isPrompt ? promptReference(server, of.prompt) : resourceReference(server, of.template));
+      return servers.complete(completion, signal);
+    },
   };
 }

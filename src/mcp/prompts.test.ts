@@ -247,13 +247,13 @@ test("values for somebody who types are bounded, printable, and never waited for
   const signal = new AbortController().signal;
   const asked = { server: "s", of: { prompt: "review" }, argument: "file", value: "v", others: { style: "a" } };
   // Nothing is connected for it.
-  expect([await servers.complete(asked, signal), rig.world.running.length]).toEqual([[], 0]);
+  expect([await servers.port.complete(asked, signal), rig.world.running.length]).toEqual([[], 0]);
   await servers.ready();
-  expect(await servers.complete(asked, signal)).toEqual(values.slice(2));
-  const hanging = servers.complete(asked, signal);
+  expect(await servers.port.complete(asked, signal)).toEqual(values.slice(2));
+  const hanging = servers.port.complete(asked, signal);
   await expect.poll(() => given).toHaveLength(1);
   await rig.clock.advance(2_001);
   expect(await hanging).toEqual([]);
-  expect(await servers.complete(asked, signal)).toEqual([]);
+  expect(await servers.port.complete(asked, signal)).toEqual([]);
   expect(servers.states()[0]?.state).toBe("ready");
 });

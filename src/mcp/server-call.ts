@@ -186,7 +186,7 @@ export async function getPrompt(
 }
 
 /** A value that comes later than the next key is of no use. */
-export const COMPLETION_TIMEOUT_MS = 2_000;
+const COMPLETION_TIMEOUT_MS = 2_000;
 const MAX_COMPLETIONS = 100;
 const MAX_COMPLETION_CHARS = 500;
 

@@ -1,14 +1,6 @@
 /** The MCP servers of a session: connected in parallel, supervised, and offered as tools. */
 import type { McpServer } from "#artifacts";
-import {
-  type Clock,
-  EffectError,
-  type ServerCompletion,
-  type ServerPort,
-  type ServerPrompt,
-  type ServerResource,
-  serverToolName,
-} from "#base";
+import { type Clock, EffectError, type ServerPort, type ServerPrompt, serverToolName } from "#base";
 import type { Tool } from "#engine";
 import { discoveryTools, isLazy, type LazyServer } from "./discovery.ts";
 import type { ToolKeeper } from "./kept-tools.ts";
@@ -17,15 +9,7 @@ import { promptTools } from "./prompt-tools.ts";
 import { resourceTools } from "./resource-tools.ts";
 import { samplingTools } from "./sampling.ts";
 import { createSchemaCheck, type SchemaCheck } from "./schema-check.ts";
-import {
-  COMPLETION_TIMEOUT_MS,
-  callServer,
-  checkedAnswer,
-  completeValue,
-  getPrompt,
-  listResources,
-  readResource,
-} from "./server-call.ts";
+import { callServer, checkedAnswer, completeValue, getPrompt, listResources, readResource } from "./server-call.ts";
 import type { ServerListener } from "./server-pool.ts";
 import { isEnabled, serverTool, withheldTool } from "./server-tools.ts";
 import { type McpServerState, type ServerOffer, type SupervisedServer, superviseServer } from "./supervised-server.ts";
@@ -85,10 +69,6 @@ export interface McpServers {
   tools(): readonly Tool[];
   /** The prompts of each server that has any, in the order of the servers. */
   prompts(): readonly { readonly server: string; readonly prompts: readonly ServerPrompt[] }[];
-  /** For somebody who types: connects nothing. Empty where the server is not connected, or nothing fits. */
-  complete(completion: ServerCompletion, signal: AbortSignal): Promise<readonly string[]>;
-  /** The same for its resources and templates. */
-  resources(server: string, signal: AbortSignal): Promise<readonly ServerResource[]>;
   /** Resources that were read and have changed since, each once. */
   updates(): Promise<readonly UpdatedResource[]>;
   /** Calls the servers themselves: below the gate. */
@@ -227,7 +207,6 @@ export function createMcpServers(options: McpServersOptions): McpServers {
         const { prompts = [] } = supervised.offer();
         return prompts.length === 0 ? [] : [{ server: supervised.server.name, prompts }];
       }),
-    ...typingAids(byName, clock),
     async updates() {
       if (!updated.isWatching()) return [];
       return options.changed === undefined ? updated.take() : options.changed(async () => updated.take());
@@ -263,31 +242,15 @@ function serverPort({
       return readResource(find(read.server), read, clock, signal);
     },
     prompt: async (request, signal) => getPrompt(find(request.server), request, clock, signal),
-  };
-}
-
-/** Of servers that are connected, for somebody who types. */
-function typingAids(
-  byName: ReadonlyMap<string, SupervisedServer>,
-  clock: Clock,
-): Pick<McpServers, "complete" | "resources"> {
-  async function ask<Entry>(
-    name: string,
-    entries: (supervised: SupervisedServer) => Promise<readonly Entry[]>,
-  ): Promise<readonly Entry[]> {
-    const supervised = byName.get(name);
-    if (supervised?.state().state !== "ready") return [];
-    try {
-      return await entries(supervised);
-    } catch (error) {
-      if (error instanceof EffectError) return []; // slow, gone or cancelled: nothing is offered
-      throw error;
-    }
-  }
-  return {
-    complete: (completion, signal) =>
-      ask(completion.server, (supervised) => completeValue(supervised, completion, clock, signal)),
-    resources: (server, signal) =>
-      ask(server, (supervised) => listResources(supervised, COMPLETION_TIMEOUT_MS, clock, signal)),
+    async complete(completion, signal) {
+      const server = find(completion.server);
+      if (server.state().state !== "ready") return [];
+      try {
+        return await completeValue(server, completion, clock, signal);
+      } catch (error) {
+        if (error instanceof EffectError) return []; // slow, gone or cancelled: nothing is offered
+        throw error;
+      }
+    },
   };
 }

@@ -191,6 +191,14 @@ export const decisionEvents = {
     target: z.string(),
     confinement: confinement.optional().describe("Where the command runs."),
   }).describe("A hook is about to have an effect. The log has this event before the effect happens."),
+  LookupIntent: wire({
+    by: idSchema(ClientId).describe("The client that a person types in."),
+    name: z.string().describe("The tool by whose rules it was judged."),
+    port: z.enum(["process", "server"]).describe("process: the search that lists files; server: an MCP server."),
+    target: z.string(),
+    policy_version: z.string().describe("Hash of the rules and files in effect."),
+    allowed_by: judgement,
+  }).describe("Something is about to be looked up for CompleteInput. The log has this event before it happens."),
   HookTimeout: wire({ turn: turn.optional(), hook: z.string(), event: z.string(), timeout_ms: durationMs }).describe(
     "A hook missed its deadline.",
   ),

@@ -175,6 +175,17 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
     { turn, step: 1, call_id, event: "tool.pre", hook: "guard", source: "a.md:1", port: "connect", target: "a.test" },
     { port: "write" },
   ],
+  LookupIntent: [
+    {
+      by: "cli_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+      name: "fs.glob",
+      port: "process",
+      target: "rg (9 arguments)",
+      policy_version: "v1",
+      allowed_by: { effect: "allow", by: "person", source: "cli_x", why: "w", trail: [] },
+    },
+    { port: "write" },
+  ],
   HooksAsked: [
     {
       turn,

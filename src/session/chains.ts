@@ -26,12 +26,14 @@ import {
   createGate,
   createLabelling,
   createLedger,
+  createLookups,
   createOutputLimit,
   createPostHooks,
   createPreHooks,
   createResultRedaction,
   createTimeLimit,
   createValidation,
+  type LookUp,
   type NetworkJudgement,
   namedPaths,
   type Permission,
@@ -103,7 +105,6 @@ export function toolChain(
   const redaction = createResultRedaction(core.redaction);
   const validation = createValidation();
   const version = (): string => policyVersion(parts);
-  const { judgeEffect, isJudgedWhole } = permission;
   /** Other agents or background commands work in the same folder now. */
   const isShared = (): boolean => place.tree.count > depth - dependencies.depth || jobs?.mayWrite === true;
   return [
@@ -128,16 +129,37 @@ export function toolChain(
     createLedger({ bus, clock, policyVersion: version }),
     ...(place.undo === undefined ? [] : [sharedUndo(place.undo, place.root, birth?.spec.callId)]),
     createTimeLimit(clock),
-    createGate({
-      ...{ ports, clock, policyVersion: version, judgeEffect, isJudgedWhole, askModel },
-      onNetwork: networkRecord(bus),
-      onRecall({ id }, memories) {
-        for (const { name, labels: carried } of memories) {
-          for (const label of carried) labels.add(label, `the memory ${name}`, id);
-        }
-      },
-    }),
+    sessionGate(parts, { permission, askModel }),
   ];
+}
+
+/** What people have looked up while they type: through the same gate as the calls. */
+export function lookups(parts: SessionEngineParts, chained: Pick<ChainParts, "permission" | "askModel">): LookUp {
+  const { core, dependencies, place } = parts;
+  return createLookups({
+    ...{ session: core.id, bus: core.bus, clock: core.clock, ids: dependencies.ids },
+    tools: place.allTools,
+    judge: chained.permission.judge,
+    gate: sessionGate(parts, chained),
+    policyVersion: () => policyVersion(parts),
+  });
+}
+
+function sessionGate(
+  parts: SessionEngineParts,
+  { permission: { judgeEffect, isJudgedWhole }, askModel }: Pick<ChainParts, "permission" | "askModel">,
+): ToolMiddleware {
+  const { bus, clock } = parts.core;
+  return createGate({
+    ...{ ports: parts.world.ports, clock, policyVersion: () => policyVersion(parts) },
+    ...{ judgeEffect, isJudgedWhole, askModel },
+    onNetwork: networkRecord(bus),
+    onRecall({ id }, memories) {
+      for (const { name, labels: carried } of memories) {
+        for (const label of carried) parts.place.labels.add(label, `the memory ${name}`, id);
+      }
+    },
+  });
 }
 
 /** Context files of the folders that a call works in are read before the next step. */

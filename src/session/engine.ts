@@ -1,6 +1,6 @@
 /** The engine of one session, put together around its core: its chains, its budgets, and how it delegates. */
 import { rootTools, skillsOf, tighterBudgets } from "#artifacts";
-import { defined, EffectError, type FilePort } from "#base";
+import { defined } from "#base";
 import { type BasePrompt, lastTurns, type PromptBlock } from "#context";
 import {
   type Approver,
@@ -27,6 +27,7 @@ import {
   createBudgets,
   createHookDispatcher,
   createSkillLimits,
+  type LookUp,
   type Permission,
   type Rule,
   type SkillLimits,
@@ -34,7 +35,7 @@ import {
 import type { SessionId, TurnId } from "#protocol";
 import { type BackgroundJobs, createBackgroundJobs, createJobTools } from "#tools";
 import { type Agreements, createAgreements } from "./agreements.ts";
-import { requestChain, toolChain } from "./chains.ts";
+import { lookups, requestChain, toolChain } from "./chains.ts";
 import { rereadSource, sessionCompactor } from "./compaction.ts";
 import { createDelegating, type Delegating, type DelegatingParts } from "./delegates.ts";
 import type { SessionDependencies } from "./dependencies.ts";
@@ -71,6 +72,8 @@ export interface SessionEngine {
   readonly agreements: Agreements;
   /** Absent for a delegate: nothing of it outlives its turn. */
   readonly jobs: BackgroundJobs | undefined;
+  /** For people who type. */
+  readonly lookUp: LookUp;
   /** Those in force, but for what answers have added. */
   rules(): readonly Rule[];
   /** When the last event is stored. */
@@ -105,7 +108,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     ask,
     background: work.jobs?.start,
     toolSources: [...toolSources(parts, delegating, work.tools), rereadSource(parts, () => engine.isCompacted)],
-    isFile: (path) => isFile(world.ports.files, path),
+    isServer: (name) => settings.mcpServers.some((server) => server.name === name),
     beforeTurn: readiness(bus, dependencies, parts),
     settle: async () => delegating?.delegations.settle(),
     toolSettings: settings.tools,
@@ -129,6 +132,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     permission,
     hooks,
     ...work,
+    lookUp: lookups(parts, chained),
     rules: () => rulesOf(parts),
     async close() {
       budgets.close();
@@ -242,16 +246,6 @@ function askingInSteps({ core, dependencies: { ids } }: SessionEngineParts, ask:
       return ask({ turn: running.turn, id: ids.call(), signal }, question, options, { file });
     };
   };
-}
-
-/** A name that cannot be one of a file is none. */
-async function isFile(files: FilePort, path: string): Promise<boolean> {
-  try {
-    return (await files.stat(path))?.kind === "file";
-  } catch (error) {
-    if (error instanceof EffectError) return false;
-    throw error;
-  }
 }
 
 function worktreeOpener({ dependencies, birth, world }: SessionEngineParts): DelegatingParts["openWorktree"] {

@@ -147,23 +147,24 @@ export async function openSession(
 
 function completionOf({
   core: { redaction },
-  made: { engine, rules },
+  made: { engine, rules, lookUp },
   world: { ports },
-  dependencies: { clock, settings },
-  ...parts
+  dependencies: { clock, settings, tape },
+  servers,
+  slash,
 }: Pick<InputCompletionParts, "slash" | "servers"> & {
   readonly core: SessionCore;
-  readonly made: Pick<SessionEngine, "engine" | "rules">;
+  readonly made: Pick<SessionEngine, "engine" | "rules" | "lookUp">;
   readonly world: SessionWorld;
   readonly dependencies: SessionDependencies;
 }): LiveSession["completeInput"] {
-  const completion = createInputCompletion({
-    ...parts,
-    redaction,
-    paths: workspacePaths({ ports, clock, rules }),
+  return createInputCompletion({
+    ...{ slash, redaction, lookUp },
+    // A replay has none that are connected.
+    servers: tape.isOn ? { prompts: () => [], states: () => [] } : servers,
+    paths: workspacePaths({ root: ports.files.root, clock, rules, lookUp }),
     models: () => [...new Set([engine.model, ...settings.models.map(({ model }) => model)])],
   });
-  return (text) => completion(text, new AbortController().signal);
 }
 
 /** Which session is opened, in which folder, and with what the project there says. */

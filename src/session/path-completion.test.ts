@@ -1,5 +1,6 @@
 /** Names of files from a few letters, from a list that is kept for some seconds. */
 import { expect, test } from "vitest";
+import type { ClientId } from "#protocol";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { bestPaths, createPathCompletion } from "./path-completion.ts";
 
@@ -27,10 +28,10 @@ test("the workspace is walked once in five seconds, and again after a failure", 
     },
     nameable: () => (path) => path !== "hidden",
   });
-  const { signal } = new AbortController();
-  await expect(complete("", 10, signal)).rejects.toThrow("no");
-  expect(await complete("", 10, signal)).toEqual(["file-2"]);
-  expect(await complete("hid", 10, signal)).toEqual([]);
+  const by = "cli_a" as ClientId;
+  await expect(complete("", 10, by)).rejects.toThrow("no");
+  expect(await complete("", 10, by)).toEqual(["file-2"]);
+  expect(await complete("hid", 10, by)).toEqual([]);
   await clock.advance(5_000);
-  expect(await complete("f", 10, signal)).toEqual(["file-3"]);
+  expect(await complete("f", 10, by)).toEqual(["file-3"]);
 });

@@ -1,6 +1,7 @@
 /** Files of the workspace behind `@`: found by the letters that somebody remembers, best first. */
-import type { Clock, EffectPorts } from "#base";
-import { nameablePath, type Rule } from "#governance";
+import type { Clock } from "#base";
+import { type LookUp, nameablePath, type Rule } from "#governance";
+import type { ClientId } from "#protocol";
 import { listWorkspacePaths } from "#tools";
 
 /** A list is used again for this long, so that typing a name walks the workspace once. */
@@ -10,21 +11,21 @@ const MAX_QUERY_CHARS = 200;
 export interface PathCompletionParts {
   readonly clock: Pick<Clock, "monotonicMs">;
   /** All that ignore files leave in. Rejects when they cannot be listed. */
-  list(signal: AbortSignal): Promise<readonly string[]>;
+  list(by: ClientId): Promise<readonly string[]>;
   /** By the rules as they are now. */
   nameable(): (path: string) => boolean;
 }
 
 /** At most `limit` paths. */
-export type CompletePath = (typed: string, limit: number, signal: AbortSignal) => Promise<readonly string[]>;
+export type CompletePath = (typed: string, limit: number, by: ClientId) => Promise<readonly string[]>;
 
 export function createPathCompletion({ clock, list, nameable }: PathCompletionParts): CompletePath {
   let kept: { readonly paths: Promise<readonly string[]>; readonly untilMs: number } | undefined;
-  return async (typed, limit, signal) => {
+  return async (typed, limit, by) => {
     if (typed.length > MAX_QUERY_CHARS) return [];
     const nowMs = clock.monotonicMs();
     if (kept === undefined || kept.untilMs <= nowMs) {
-      const made = { paths: list(signal), untilMs: nowMs + KEPT_MS };
+      const made = { paths: list(by), untilMs: nowMs + KEPT_MS };
       kept = made;
       // The next one tries again.
       made.paths.catch(() => {
@@ -41,19 +42,21 @@ export function createPathCompletion({ clock, list, nameable }: PathCompletionPa
   };
 }
 
-/** The files that ignore files leave in, but for secret ones and those that the rules hide. */
+/** The files that ignore files leave in, but for secret ones and those that the rules hide. None where the rules let nobody list them. */
 export function workspacePaths({
-  ports,
+  root,
   clock,
   rules,
+  lookUp,
 }: Pick<PathCompletionParts, "clock"> & {
-  readonly ports: Pick<EffectPorts, "files" | "processes">;
+  readonly root: string;
   readonly rules: () => readonly Rule[];
+  readonly lookUp: LookUp;
 }): CompletePath {
   return createPathCompletion({
     clock,
-    list: (signal) => listWorkspacePaths(ports, signal),
-    nameable: () => nameablePath(rules(), ports.files.root),
+    list: async (by) => (await lookUp({ tool: "fs.glob", args: { pattern: "**" }, by }, listWorkspacePaths)) ?? [],
+    nameable: () => nameablePath(rules(), root),
   });
 }
 

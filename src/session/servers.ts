@@ -21,8 +21,6 @@ export interface SessionServers {
   /** What they offer to people, as it was known last; connects nothing. Rejects never. */
   load(): Promise<void>;
   prompts: McpServers["prompts"];
-  complete: McpServers["complete"];
-  resources: McpServers["resources"];
   restart(name: string): Promise<void>;
   /** Before each step: publishes which resources that were read have changed since. */
   tellUpdates(turn: TurnId): Promise<void>;
@@ -59,8 +57,6 @@ const NONE: SessionServers = {
   states: () => [],
   load: async () => undefined,
   prompts: () => [],
-  complete: async () => [],
-  resources: async () => [],
   async restart(name) {
     throw new EffectError("ServerUnavailable", `there is no MCP server ${name} in this session`);
   },
@@ -136,6 +132,7 @@ export function createSessionServers(options: ServersOptions): SessionServers {
       resources: async (server, timeoutMs, signal) => (await load()).port.resources(server, timeoutMs, signal),
       read: async (read, signal) => (await load()).port.read(read, signal),
       prompt: async (request, signal) => (await load()).port.prompt(request, signal),
+      complete: async (completion, signal) => (await load()).port.complete(completion, signal),
     },
     tools: () => made?.tools() ?? [],
     ready: async () => (await load()).ready(),
@@ -147,8 +144,6 @@ export function createSessionServers(options: ServersOptions): SessionServers {
     states: () => made?.states() ?? [],
     load: async () => void (await load()),
     prompts: () => made?.prompts() ?? [],
-    complete: async (completion, signal) => made?.complete(completion, signal) ?? [],
-    resources: async (server, signal) => made?.resources(server, signal) ?? [],
     restart: async (name) => (await load()).restart(name),
     async tellUpdates(turn) {
       for (const { server, uri } of (await made?.updates()) ?? []) {
@@ -186,6 +181,7 @@ export function delegateServers(
       resources: (server, timeoutMs, signal) => serving(server).resources(server, timeoutMs, signal),
       read: (read, signal) => serving(read.server).read(read, signal),
       prompt: (request, signal) => serving(request.server).prompt(request, signal),
+      complete: (completion, signal) => serving(completion.server).complete(completion, signal),
     },
     ready: async () => void (await Promise.all([shared.ready(), own.ready()])),
   };

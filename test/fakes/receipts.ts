@@ -27,6 +27,8 @@ export interface ReceiptCampaign {
   /** Effects that reached a port, by kind. */
   readonly effects: Readonly<Record<string, number>>;
   readonly hookEffects: number;
+  /** For a person who typed. */
+  readonly lookupEffects: number;
   /** What has no receipt, one line each. */
   readonly unreceipted: readonly string[];
   /** What a receipt claims and no port has seen, one line each. */
@@ -146,13 +148,15 @@ export async function runReceiptCampaign(
     for (let turn = 0; started < wanted; turn++) {
       const plan = turn % 25 === 24;
       if (plan) await submit({ kind: "EnterPlanMode" });
+      // One that is typed while the turn runs.
+      const typed = turn % 10 === 0 ? submit({ kind: "CompleteInput", text: "see @a" }) : undefined;
       const { done } = await submit({ kind: "SendInput", content: [{ type: "text", text: `turn ${turn}` }] });
       if (rng() < CANCELLED_TURNS) {
         const after = started + Math.floor(rng() * CALLS_A_STEP * 3);
         while (started < Math.min(after, wanted)) await new Promise((resolve) => setImmediate(resolve));
         await submit({ kind: "CancelTurn" }).catch(() => undefined); // it may have ended by itself
       }
-      await done;
+      await Promise.all([done, typed]);
       if (plan) await submit({ kind: "ExitPlanMode", approve: true });
     }
   } finally {
@@ -169,6 +173,7 @@ function judged(events: readonly Event[], seen: readonly Seen[]): ReceiptCampaig
   const intents = new Map<string, { at: number; reads: boolean }>();
   const outcomes = new Map<string, { at: number; effects: string[]; more: number }>();
   const hooks: { key: string; at: number }[] = [];
+  const lookups: { key: string; at: number }[] = [];
   const counted: Record<string, number> = {};
   let calls = 0;
   for (const [at, event] of events.entries()) {
@@ -178,6 +183,7 @@ function judged(events: readonly Event[], seen: readonly Seen[]): ReceiptCampaig
       intents.set(event.payload.call_id, { at, reads: event.payload.class === "read_only" });
     }
     if (event.kind === "HookIntent") hooks.push({ key: keyOf(event.payload), at });
+    if (event.kind === "LookupIntent") lookups.push({ key: keyOf(event.payload), at });
     if (event.kind === "ToolOutcome") {
       const effects = (event.payload.effects ?? []).map(keyOf);
       outcomes.set(event.payload.call_id, { at, effects, more: event.payload.more_effects ?? 0 });
@@ -186,10 +192,12 @@ function judged(events: readonly Event[], seen: readonly Seen[]): ReceiptCampaig
   const unreceipted: string[] = [];
   const byPort: Record<string, number> = {};
   let hookEffects = 0;
+  let lookupEffects = 0;
   for (const effect of seen) {
     byPort[effect.port] = (byPort[effect.port] ?? 0) + 1;
     const key = keyOf(effect);
     const hook = hooks.findIndex((intent) => intent.key === key && intent.at < effect.at);
+    const lookup = lookups.findIndex((intent) => intent.key === key && intent.at < effect.at);
     const outcome = effect.call === undefined ? undefined : outcomes.get(effect.call);
     const listed = outcome?.effects.indexOf(key) ?? -1;
     if (outcome !== undefined && (listed >= 0 || outcome.more > 0)) {
@@ -203,13 +211,17 @@ function judged(events: readonly Event[], seen: readonly Seen[]): ReceiptCampaig
     } else if (hook >= 0) {
       hooks.splice(hook, 1);
       hookEffects += 1;
+    } else if (lookup >= 0 && effect.call === undefined) {
+      lookups.splice(lookup, 1);
+      lookupEffects += 1;
     } else unreceipted.push(`${key}: in no receipt (call ${effect.call ?? "none"})`);
   }
   const unseen = [
     ...[...outcomes].flatMap(([id, { effects }]) => effects.map((key) => `${key} of ${id}`)),
     ...hooks.map(({ key }) => `${key} of a hook`),
+    ...lookups.map(({ key }) => `${key} looked up`),
   ];
-  return { calls, outcomes: counted, effects: byPort, hookEffects, unreceipted, unseen };
+  return { calls, outcomes: counted, effects: byPort, hookEffects, lookupEffects, unreceipted, unseen };
 }
 
 function keyOf({ port, target }: { readonly port: string; readonly target: string }): string {
@@ -276,6 +288,11 @@ function observing(
       prompt(request, signal) {
         see("server", promptReference(request.server, request.prompt));
         return servers.prompt(request, signal);
+      },
+      complete(completion, signal) {
+        const { server, of } = completion;
+        see("server", "prompt" in of ? promptReference(server, of.prompt) : resourceReference(server, of.template));
+        return servers.complete(completion, signal);
       },
     },
     memory: {
