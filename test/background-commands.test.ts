@@ -39,8 +39,13 @@ describe("a background command", () => {
     await rig.send();
     expect(rig.of("JobEnded")).toEqual([]);
     expect(rig.harness.control.sessions()).toMatchObject([{ jobs: 1, activity: "idle" }]);
+    const listed = async () => (await rig.submit({ kind: "DescribeSession" })).result.jobs;
+    expect(await listed()).toEqual([
+      { job: jobOf(rig), command: expect.stringContaining("exit 3"), started_at: expect.any(String), kept: false },
+    ]);
     rig.workspace.put("go", "");
     const ended = await rig.next("JobEnded");
+    expect(await listed()).toMatchObject([{ ended: "exit code 3" }]);
     expect(ended).toMatchObject({ job: jobOf(rig), status: "exited", exit_code: 3, printed_bytes: 4 });
     expect(
       rig

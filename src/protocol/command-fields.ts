@@ -85,6 +85,18 @@ export const sessionFacts = wire({
     .array(wire({ event: z.string(), command: z.string(), source: z.string() }))
     .readonly()
     .describe("Shell hooks in force."),
+  jobs: z
+    .array(
+      wire({
+        job: z.string(),
+        command: z.string(),
+        started_at: z.string(),
+        kept: z.boolean().describe("It goes on when nobody is attached."),
+        ended: z.string().optional().describe("How it ended, in words; absent while it runs."),
+      }),
+    )
+    .readonly()
+    .describe("Background commands: those that run, and those that ended last, in the order in which they began."),
 }).describe("What the session runs with, redacted.");
 
 export const slashOutcome = wire({

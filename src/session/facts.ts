@@ -1,8 +1,10 @@
 /** What a client can show of a session besides its events: what it runs with, as it is now. Read only. */
 import type { Project, ShellHook } from "#artifacts";
-import { defined } from "#base";
+import { type Clock, defined } from "#base";
 import type { LiveSession } from "#control";
 import type { SessionCore } from "#engine";
+import { howItEnded } from "#protocol";
+import type { BackgroundJobs, Job } from "#tools";
 import { modeOf, type SessionMode } from "./agreements.ts";
 import type { SessionDependencies } from "./dependencies.ts";
 import { gitBranch } from "./git-branch.ts";
@@ -10,12 +12,13 @@ import type { SessionServers } from "./servers.ts";
 import { projectHooks } from "./shell-hooks.ts";
 
 export interface FactsParts {
-  readonly dependencies: Pick<SessionDependencies, "settings" | "autoApprove" | "modelRows">;
+  readonly dependencies: Pick<SessionDependencies, "settings" | "autoApprove" | "modelRows" | "clock">;
   readonly core: SessionCore;
   readonly mode: SessionMode;
   readonly folder: string;
   readonly servers: Pick<SessionServers, "states">;
   readonly project: () => Project | undefined;
+  readonly jobs: BackgroundJobs | undefined;
 }
 
 type Facts = Awaited<ReturnType<LiveSession["describe"]>>;
@@ -27,8 +30,9 @@ export function sessionFacts({
   folder,
   servers,
   project,
+  jobs,
 }: FactsParts): LiveSession["describe"] {
-  const { settings, modelRows } = dependencies;
+  const { settings, modelRows, clock } = dependencies;
   return async () => {
     const models = modelRows();
     const own = models.find(({ model }) => model === core.state.model);
@@ -41,6 +45,7 @@ export function sessionFacts({
         .states()
         .map(({ name, state, tools, lastError }) => ({ name, state, tools, ...defined({ last_error: lastError }) })),
       hooks: hooks.map(hookRow),
+      jobs: (jobs?.list() ?? []).map((job) => jobRow(job, clock)),
       ...defined({ branch: await gitBranch(folder), context_tokens: own?.context_tokens }),
     };
     // What servers and files say passes the redactor, as everything does that leaves a session.
@@ -51,4 +56,10 @@ export function sessionFacts({
 
 function hookRow({ event, command, source }: ShellHook): Facts["hooks"][number] {
   return { event, command, source };
+}
+
+function jobRow({ id: job, command, startedMs, isKept, end }: Job, clock: Clock): Facts["jobs"][number] {
+  const agoMs = clock.monotonicMs() - startedMs;
+  const started_at = new Date(clock.now() - agoMs).toISOString();
+  return { job, command, started_at, kept: isKept, ...defined({ ended: end && howItEnded(end) }) };
 }

@@ -5,9 +5,11 @@ import { callLayer } from "./layers/call.ts";
 import { helpLayer } from "./layers/help.ts";
 import { historyLayer } from "./layers/history.ts";
 import { hooksLayer } from "./layers/hooks.ts";
+import { jobsLayer } from "./layers/jobs.ts";
 import { modelLayer } from "./layers/model.ts";
 import { agentsLayer, skillsLayer } from "./layers/named-commands.ts";
 import { paletteLayer } from "./layers/palette.ts";
+import { panelLayer } from "./layers/panel.ts";
 import { reviewLayer } from "./layers/review.ts";
 import { rulesLayer } from "./layers/rules.ts";
 import { serversLayer } from "./layers/servers.ts";
@@ -33,4 +35,6 @@ export const layers: readonly Layer[] = [
   agentsLayer,
   serversLayer,
   hooksLayer,
+  jobsLayer,
+  panelLayer,
 ];

@@ -45,8 +45,34 @@ export const loads = {
   /** What an undo of the turn would do. */
   "undo-plan": async ({ session }: LoadWorld, turn: string): Promise<ReplyOf<"UndoTurn">["result"]> =>
     (await session.submit({ kind: "UndoTurn", turn: turn as TurnId, dry_run: true })).result, // an id of an event
+  /** What a background command printed last. */
+  "job-output": async ({ session }: LoadWorld, job: string): Promise<string> => {
+    const { result } = await session.submit({
+      kind: "RunSlashCommand",
+      namespace: "jobs",
+      name: "output",
+      args: { job },
+    });
+    return result.text ?? "";
+  },
+  /** How much there is of what the side panel lists. */
+  panel: async (world: LoadWorld): Promise<PanelFacts> => {
+    const { session, commands } = world;
+    const [{ result: facts }, { result: rules }, words] = await Promise.all([
+      session.submit({ kind: "DescribeSession" }),
+      session.submit({ kind: "ListRules" }),
+      commands(),
+    ]);
+    return { facts, rules, words };
+  },
   info: ({ client }: LoadWorld, session: string): Promise<SessionInfo> => client.session(session).info(),
 } as const;
+
+export interface PanelFacts {
+  readonly facts: SessionFacts;
+  readonly rules: ReplyOf<"ListRules">["result"];
+  readonly words: readonly SlashCommand[];
+}
 
 /** A turn that has ended. */
 export interface TurnRow {

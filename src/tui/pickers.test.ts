@@ -19,6 +19,16 @@ const facts = {
     { name: "tickets", state: "down", tools: 0, last_error: "it ended with 1" },
   ],
   hooks: [{ event: "PreToolUse", command: "./check.sh", source: "config.toml:12" }],
+  jobs: [
+    {
+      job: "job_1",
+      command: "npm run build",
+      started_at: "2026-01-01T10:00:00.000Z",
+      kept: false,
+      ended: "exit code 0",
+    },
+    { job: "job_2", command: "npm run dev -- --port 8080", started_at: "2026-01-01T10:01:00.000Z", kept: true },
+  ],
 };
 
 const report = {
@@ -36,7 +46,8 @@ const rules = [
   { effect: "allow", rule: "Bash(npm test *)", source: "an answer in this session" },
 ];
 
-const answers = { DescribeSession: facts, UndoTurn: report, ListRules: rules };
+const output = { text: "listening on 8080\nGET / 200" };
+const answers = { DescribeSession: facts, UndoTurn: report, ListRules: rules, RunSlashCommand: output };
 
 const turns: readonly Event[] = [
   ["TurnStarted", { turn: "turn_1", content: [{ type: "text", text: "rename the parser" }] }],
@@ -96,6 +107,11 @@ test("the rules, with those of answers first", () => expectGolden("rules", { ans
 
 test("the servers and their states", () => expectGolden("servers", { answers, keys: ["/mcp", KEYS.enter] }));
 
+test("the background commands, with what the selected one printed last", () =>
+  expectGolden("jobs", { answers, keys: ["/jobs", KEYS.enter] }));
+
+test("the side panel lists what has a list", () => expectGolden("panel", { answers, keys: ["/panel", KEYS.enter] }));
+
 test("the sessions, with branches below what they came from", () =>
   expectGolden("sessions", {
     answers,
@@ -122,7 +138,7 @@ async function done(keys: readonly string[]): Promise<readonly unknown[]> {
   const session: Partial<ClientSession> = {
     ...withLog,
     submit: (async (command: { kind: keyof typeof answers }) => {
-      if (!["DescribeSession", "ListRules"].includes(command.kind)) seen.push(command);
+      if (!["DescribeSession", "ListRules", "RunSlashCommand"].includes(command.kind)) seen.push(command);
       return { result: answers[command.kind] };
     }) as ClientSession["submit"],
   };
@@ -145,6 +161,9 @@ test.each([
   [["/rules", KEYS.enter, "\u0018"], [{ kind: "RevokeRule", rule: "Bash(npm test *)" }]],
   [["/mcp", KEYS.enter, KEYS.enter], ["/mcp:notes status"]],
   [["/mcp", KEYS.enter, "\u0018"], ["/mcp:notes restart"]],
+  [["/jobs", KEYS.enter, "\u0018"], ["/jobs:stop job_2"]],
+  [["/jobs", KEYS.enter, KEYS.down, "\u0018"], []],
+  [["/panel", KEYS.enter, "policy", KEYS.enter, "\u0018"], [{ kind: "RevokeRule", rule: "Bash(npm test *)" }]],
   [
     ["/undo", KEYS.enter, KEYS.enter],
     [

@@ -37,7 +37,7 @@ export function plainLiveSession(engine: EngineSession, change: Partial<LiveSess
     work: () => ({ mode: "ask", todos: [], plan: undefined, jobs: 0, keptJobs: 0 }),
     finish: async () => undefined,
     setContext: async () => undefined,
-    describe: async () => ({ mode: "ask", sandbox: "auto", models: [], servers: [], hooks: [] }),
+    describe: async () => ({ mode: "ask", sandbox: "auto", models: [], servers: [], hooks: [], jobs: [] }),
     rules: () => [],
     revokeRule: async () => undefined,
     promoteRule: async () => undefined,
