@@ -224,6 +224,7 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
         case "JobStarted":
         case "JobKept":
         case "JobEnded":
+        case "ScheduleChanged":
           if (activity) for (const line of workLines(event)) note("dim", line);
           break;
         case "ModelChanged":

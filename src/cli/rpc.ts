@@ -1,7 +1,7 @@
 /** `harness rpc`: the engine for another program, over JSON-RPC on standard input and output. */
 
 import { defined } from "#base";
-import { serveRpc } from "#daemon";
+import { daemonFor, serveRpc } from "#daemon";
 import { closeProgram, type LogFlags, openProgram, openServiceLog, type RunFlags } from "#program";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
@@ -22,6 +22,7 @@ export async function rpcCommand(ports: CliPorts, flags: RpcFlags): Promise<Exit
     isOverWire: true,
     foldersNamed: flags.cwd === undefined,
     watch,
+    startDaemon: () => daemonFor(ports),
     // By whoever started the program, whatever its client may do.
     ...defined({ context: flags.set }),
   };

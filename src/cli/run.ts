@@ -65,6 +65,7 @@ export async function runCommand(
     // A script that lost its key must not take the answers of a scenario for those of a model.
     offlineAllowed: terminal.interactive,
     ...(terminal.interactive && output === "stream" && !isReplay ? reviewsAt(ports) : {}),
+    startDaemon: async () => (await import("#daemon")).daemonFor(ports),
     ...defined({ cassette }),
   };
   const look = defined({ plain: flags.plain, quietCost: flags.quietCost });

@@ -4,10 +4,10 @@ import { defined } from "#base";
 import { ensureDaemon, lookForDaemon } from "#daemon";
 import { tokenParts } from "#program";
 import {
-  cronTimes,
-  intervalTimes,
+  addSchedule,
   isOpen,
-  type Schedule,
+  notRun,
+  requestRun,
   type ScheduleRow,
   scheduleRows,
   scheduleStore,
@@ -47,25 +47,19 @@ export async function scheduleAddCommand(
   flags: ScheduleAddFlags,
 ): Promise<ExitCode> {
   requirePerson(ports, "add schedules");
-  const { terminal, clock, outward } = ports;
-  const { model, profile, plan, maxCostUsd, maxSteps } = flags;
-  const times = timesOf(flags);
-  const folder = namedFolder(ports.cwd, flags.cwd);
-  const text = prompt === undefined || prompt === "-" ? await readPromptFromInput(terminal) : prompt;
-  if (text.trim() === "") throw usage("the prompt is empty: say what the agent should do");
-  if (text.length > PROMPT_MAX_CHARS) throw usage(`the prompt has more than ${PROMPT_MAX_CHARS} characters`);
-  const createdMs = clock.now();
-  await scheduleStore(ports).add({
-    ...{ name, times, folder, prompt: (await outward.load()).text(text), createdMs, decidedMs: createdMs },
-    ...defined({ model, profile, plan, maxCostUsd, maxSteps }),
-    records: [],
-    totals: { claimed: 0, missed: 0, lost: 0 },
-  });
+  const { terminal, outward } = ports;
+  const { cron, every, timezone, model, profile, plan, maxCostUsd, maxSteps } = flags;
+  const given = prompt === undefined || prompt === "-" ? await readPromptFromInput(terminal) : prompt;
+  if (given.length > PROMPT_MAX_CHARS) throw usage(`the prompt has more than ${PROMPT_MAX_CHARS} characters`);
+  const fields = {
+    ...{ name, prompt: (await outward.load()).text(given) },
+    ...defined({ cron, every, timezone, model, profile, plan, max_cost_usd: maxCostUsd, max_steps: maxSteps }),
+  };
+  const row = await addSchedule(ports, fields, namedFolder(ports.cwd, flags.cwd));
   // It is kept, whether or not the daemon can be started: the error says what is missing then.
   await ensureDaemon(ports);
-  const row = scheduleRows(ports).find((one) => one.name === name);
   if (flags.json) terminal.out(`${JSON.stringify(row)}\n`);
-  else terminal.out(`added ${name}: ${row?.times ?? ""}, next at ${row?.next_at ?? "no time"}\n`);
+  else terminal.out(`added ${name}: ${row.times}, next at ${row.next_at ?? "no time"}\n`);
   return 0;
 }
 
@@ -108,32 +102,26 @@ export async function scheduleRemoveCommand(ports: CliPorts, name: string, { jso
   return 0;
 }
 
-/** The daemon runs it as it runs a tick, so that claim, limits and record are the same. */
 export async function scheduleRunCommand(ports: CliPorts, name: string, { json }: JsonFlag): Promise<ExitCode> {
   requirePerson(ports, "run schedules");
   const { terminal, clock } = ports;
   const store = scheduleStore(ports);
-  const known = store.get(name);
+  store.get(name);
   await ensureDaemon(ports);
-  const asked: TickRecord = { tickMs: clock.now(), state: "requested", isManual: true };
-  const schedule = await store.change(known, (now) => request(now, asked));
-  for (let now = schedule; now !== undefined; now = await store.change(now, (same) => same)) {
+  const { schedule, asked } = await requestRun(ports, name);
+  for (
+    let now: typeof schedule | undefined = schedule;
+    now !== undefined;
+    now = await store.change(now, (same) => same)
+  ) {
     const record = now.records.find(({ tickMs, isManual }) => tickMs === asked.tickMs && isManual === true);
     if (record === undefined || (record.state !== "requested" && !isOpen(record)))
       return tellRun(ports, name, record, json);
-    if ((await lookForDaemon(ports)).kind === "none") throw failed(name, "the daemon ended");
+    if ((await lookForDaemon(ports)).kind === "none") throw notRun(name, "the daemon ended");
     await clock.sleep(LOOK_EVERY_MS);
   }
   terminal.err(`${name} was removed meanwhile\n`);
   return 1;
-}
-
-function request(schedule: Schedule, asked: TickRecord): Schedule {
-  if (schedule.records.some(({ state }) => state === "requested")) {
-    throw failed(schedule.name, "somebody else has asked for a run that has not begun");
-  }
-  if (schedule.records.some(isOpen)) throw failed(schedule.name, "it is running now");
-  return { ...schedule, records: [...schedule.records, asked] };
 }
 
 function tellRun({ terminal }: CliPorts, name: string, record: TickRecord | undefined, json = false): ExitCode {
@@ -164,15 +152,6 @@ function history({ ticks }: ScheduleRow, columns: number): string {
   return formatTable(["TICK", "STATE", "SESSION", "MESSAGE"], cells, columns);
 }
 
-function timesOf({ cron, every, timezone }: ScheduleAddFlags): Schedule["times"] {
-  if (every !== undefined) {
-    if (timezone !== undefined) throw usage("--timezone is for --cron; an interval has no time zone");
-    return intervalTimes(every);
-  }
-  if (cron === undefined) throw usage("say when it runs: --cron EXPRESSION or --every TIME");
-  return cronTimes(cron, timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone);
-}
-
 /** Whoever has the files and the key of this user is a person; a program that has a token is what the token says. */
 function requirePerson(ports: CliPorts, deed: string): void {
   const token = ports.env[TOKEN_VARIABLE];
@@ -182,10 +161,6 @@ function requirePerson(ports: CliPorts, deed: string): void {
   throw new ReasonError("NotAllowed", {
     detail: `Only a human may ${deed}, and ${TOKEN_VARIABLE} has a token of an agent.`,
   });
-}
-
-function failed(name: string, why: string): ReasonError {
-  return new ReasonError("NotAllowed", { detail: `The schedule '${name}' was not run: ${why}.` });
 }
 
 function usage(detail: string): ReasonError {

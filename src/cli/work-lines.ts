@@ -1,5 +1,5 @@
 /** Plans, todos and background commands as lines of the conversation. Whoever shows a line makes it visible. */
-import { type EventOf, howItEnded, todoLine } from "#protocol";
+import { type EventOf, howItEnded, scheduleLine, todoLine } from "#protocol";
 
 /** Of a list of todos; the others are counted. */
 const SHOWN_TODOS = 8;
@@ -11,7 +11,8 @@ type WorkEvent =
   | EventOf<"TodosChanged">
   | EventOf<"JobStarted">
   | EventOf<"JobKept">
-  | EventOf<"JobEnded">;
+  | EventOf<"JobEnded">
+  | EventOf<"ScheduleChanged">;
 
 export function workLines(event: WorkEvent): readonly string[] {
   switch (event.kind) {
@@ -25,6 +26,8 @@ export function workLines(event: WorkEvent): readonly string[] {
     }
     case "JobKept":
       return [`  & ${event.payload.job} goes on when nobody is attached`];
+    case "ScheduleChanged":
+      return [scheduleLine(event.payload)];
     case "JobEnded": {
       const { job, duration_ms, detail } = event.payload;
       const why = detail === undefined ? "" : ` (${detail})`;

@@ -1,6 +1,6 @@
 /** What each command does, one handler for each row of the protocol's table. Who may send it was checked before. */
 import { type Clock, defined } from "#base";
-import type { CustomHandler, EngineSession } from "#engine";
+import type { CustomHandler, EngineSession, SessionStore } from "#engine";
 import {
   type CommandKind,
   type CommandOf,
@@ -11,6 +11,7 @@ import {
 } from "#protocol";
 import type { Client, Reply } from "./client.ts";
 import type { RestoreCommand } from "./live-session.ts";
+import { type ScheduleDesk, scheduleHandlers } from "./schedule-handlers.ts";
 import { refuseDelegate, refuseWhileEnding, refuseWhileRestoring, type SharedSession } from "./shared-session.ts";
 
 const FROM_ITS_AGENT = "takes its input from the agent that it works for";
@@ -20,6 +21,9 @@ const AS_ITS_ROOT = "has the mode and the plan of the session at its root";
 export interface CommandDesk {
   readonly clock: Pick<Clock, "now">;
   readonly customHandlers: ReadonlyMap<string, CustomHandler>;
+  readonly store: Pick<SessionStore, "get">;
+  /** Absent: schedules are not changed here. */
+  readonly schedules?: ScheduleDesk | undefined;
   /** Throws SessionNotFound for one that is not open. */
   find(id: SessionId): SharedSession;
   /** Throws ShuttingDown. */
@@ -136,6 +140,7 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
   }
 
   return {
+    ...scheduleHandlers(desk),
     CreateSession: desk.create,
     async AttachSession(client, { session, since }) {
       await desk.attach(client, session, since);

@@ -23,6 +23,7 @@ import { forwardQuestions } from "./delegate-questions.ts";
 import { type EndReason, endSession, type Pause } from "./end-session.ts";
 import type { Beginning, LiveSession } from "./live-session.ts";
 import { requireHuman } from "./require-human.ts";
+import type { ScheduleDesk } from "./schedule-handlers.ts";
 import { type OpenSessionState, stateOf } from "./session-state.ts";
 import { refuseWhileWorking, type SharedSession } from "./shared-session.ts";
 
@@ -46,6 +47,8 @@ export interface ControlOptions {
   /** The name of the one that its sessions use when nobody names another. */
   readonly profile: string;
   readonly customHandlers: ReadonlyMap<string, CustomHandler>;
+  /** Absent: schedules are not changed here. */
+  readonly schedules?: ScheduleDesk | undefined;
   readonly permissionTimeoutMs?: number;
   /** Clients come and go: a question waits its time also when nobody is there yet. Default: it is denied at once then. */
   readonly waitsForHumans?: boolean;

@@ -12,4 +12,5 @@ export type {
   SessionWork,
 } from "./live-session.ts";
 export { createOutbox, type Outbox } from "./outbox.ts";
+export type { NewSchedule, ScheduleDesk } from "./schedule-handlers.ts";
 export type { OpenSessionState } from "./session-state.ts";

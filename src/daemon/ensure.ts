@@ -40,6 +40,11 @@ export interface DaemonAccess {
   readonly recycled: readonly string[];
 }
 
+/** The same for somebody who only needs that it runs. */
+export async function daemonFor(ports: DaemonPorts): Promise<void> {
+  await ensureDaemon(ports);
+}
+
 /**
  * Starts one unless it runs. Rejects with DaemonFailed. `args`: what `daemon run` is started with beside its own; without them it is
  * as `before`, or as the one that is replaced.

@@ -5,7 +5,7 @@ export { openDaemonAccess } from "./access.ts";
 export { httpBackend } from "./backend.ts";
 export type { DaemonFacts } from "./claim.ts";
 export { endDaemon } from "./end.ts";
-export { type DaemonAccess, ensureDaemon } from "./ensure.ts";
+export { type DaemonAccess, daemonFor, ensureDaemon } from "./ensure.ts";
 export { type DaemonFlags, daemonPlace, reachDaemon } from "./place.ts";
 export { askDaemon, askLocally, type LocalAnswer } from "./probe.ts";
 export { createDaemonRevival, type DaemonRevival } from "./revival.ts";

@@ -18,6 +18,7 @@ import { type AccessFlags, type DaemonAccess, openDaemonAccess } from "./access.
 import { httpBackend } from "./backend.ts";
 import { claimDaemon, type DaemonFacts, type HeldClaim } from "./claim.ts";
 import { createDuties } from "./duties.ts";
+import { ensureDaemon } from "./ensure.ts";
 import { watchIdleness } from "./idle.ts";
 import { createDaemonObserver } from "./observer.ts";
 import { probeDaemon } from "./probe.ts";
@@ -120,6 +121,9 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
     isService: true,
     isOverWire: true,
     foldersNamed: true,
+    async startDaemon() {
+      if (claim === undefined) await ensureDaemon(ports);
+    },
     watch,
     projectLater: flags.background === true,
     // With these a command could answer for a person.

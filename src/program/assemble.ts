@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { canonicalHash, createUlidFactory, defined } from "#base";
-import { type Control, createControl } from "#control";
+import { type Control, createControl, type ScheduleDesk } from "#control";
 import { aliasSource, createSlashRegistry, loadedRedaction, type Redaction, type SessionStore } from "#engine";
 import { parseRule } from "#governance";
 import { createIdMint, ReasonError } from "#protocol";
@@ -149,6 +149,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
       openSession(dependencies, command, approver, undefined, onTaken, beginning),
     profile: settings.profile.name,
     customHandlers: extensions.customHandlers,
+    schedules: tape.isOn ? undefined : schedulesOf(options, redaction),
     ...defined({ waitsForHumans: options.waitsForHumans, permissionTimeoutMs: options.permissionTimeoutMs }),
   });
   const control: Control = tape.control(own);
@@ -199,6 +200,28 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   return harness;
 }
 
+/** Absent where no daemon would run them. What keeps them is loaded with the first command about them. */
+function schedulesOf(
+  { env, clock, startDaemon }: HarnessOptions,
+  redaction: Promise<Redaction>,
+): ScheduleDesk | undefined {
+  if (startDaemon === undefined) return undefined;
+  const clean = async (text: string): Promise<string> => cleanText(await redaction, text);
+  const desk = async (): Promise<ScheduleDesk> =>
+    (await import("./schedules.ts")).scheduleDesk({ env, clock }, clean, startDaemon);
+  return {
+    list: async () => (await desk()).list(),
+    add: async (schedule, folder) => (await desk()).add(schedule, folder),
+    remove: async (name) => (await desk()).remove(name),
+    run: async (name) => (await desk()).run(name),
+  };
+}
+
+function cleanText({ output }: Redaction, text: string): string {
+  const [block] = output([{ type: "text", text }]);
+  return block?.type === "text" ? block.text : "";
+}
+
 /** A title is stored as it is shown, so that it passes redaction like everything else that is stored. */
 function readableStore(store: SessionStore, redaction: Promise<Redaction>): Harness["store"] {
   return {
@@ -207,8 +230,7 @@ function readableStore(store: SessionStore, redaction: Promise<Redaction>): Harn
     read: (id, options) => store.read(id, options),
     async update(id, change) {
       if (change.title === undefined) return store.update(id, change);
-      const [title] = (await redaction).output([{ type: "text", text: change.title }]);
-      return store.update(id, { ...change, title: title?.type === "text" ? title.text : "" });
+      return store.update(id, { ...change, title: cleanText(await redaction, change.title) });
     },
   };
 }

@@ -57,6 +57,8 @@ export interface OpenOptions {
   readonly ownPaths?: readonly string[];
   /** Questions go over a wire and wait for `permission_timeout`; default: as long as a person at the terminal may want. */
   readonly isOverWire?: boolean;
+  /** For clients that change schedules. Default: they cannot. */
+  readonly startDaemon?: NonNullable<HarnessOptions["startDaemon"]>;
   /** Values that conditions see as `ctx`, in every session. */
   readonly context?: NonNullable<HarnessOptions["context"]>;
 }
@@ -142,7 +144,7 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
       const [{ createTokenRecords, tokenValidity }, { stateDir }] = [await import("#auth"), harnessPaths(env)];
       return tokenValidity({ records: createTokenRecords(stateDir), clock }, token);
     },
-    ...defined({ context: options.context }),
+    ...defined({ context: options.context, startDaemon: options.startDaemon }),
     traceCall: createRawDump(ports),
     howToAddRule: (rule) => `--allow '${rule}'`,
     keepRule: (rule) => keepRule(configFile(ports, userFlags(flags).config), clock, rule),

@@ -78,6 +78,8 @@ export interface HarnessOptions {
   readonly outward?: () => Promise<OutwardRedactor>;
   /** The profiles that sessions can have. Default: the one in the settings, for all of them. */
   readonly profiles?: Omit<SessionProfiles, "switchTo">;
+  /** Sees to it that a daemon of this user runs, which runs schedules. Absent: clients cannot change schedules. */
+  readonly startDaemon?: () => Promise<void>;
   /** Instead of the built-in tools. */
   readonly toolSources?: readonly ToolSource[];
   readonly plugins?: readonly Plugin[];

@@ -1,25 +1,112 @@
-/** The schedules of this user: where they are, and the key that seals them. Loaded where they are needed. */
+/** The schedules of this user: where they are, the key that seals them, and what a person does with them. Loaded where they are needed. */
 import { join } from "node:path";
+import { defined } from "#base";
+import type { NewSchedule, ScheduleDesk } from "#control";
+import { ReasonError } from "#protocol";
 import {
   brokenRow,
   createScheduleStore,
+  cronTimes,
+  intervalTimes,
+  isOpen,
   rekeySchedules,
+  type Schedule,
   type ScheduleRow,
   type ScheduleStore,
   scheduleRow,
+  type TickRecord,
 } from "#schedules";
 import { deriveKey, harnessPaths, type MachineKey, machineKeySource } from "#stores";
 import type { ProgramPorts } from "./ports.ts";
 
-export { cronTimes, intervalTimes, isOpen, type Schedule, type ScheduleRow, type TickRecord } from "#schedules";
+export { isOpen, type ScheduleRow, type TickRecord } from "#schedules";
 
-export function scheduleStore({ env, clock }: Pick<ProgramPorts, "env" | "clock">): ScheduleStore {
+type SchedulePorts = Pick<ProgramPorts, "env" | "clock">;
+
+/** What a person asks for in a session. `clean` removes secrets from a prompt; `startDaemon` sees to it that a daemon runs. */
+export function scheduleDesk(
+  ports: SchedulePorts,
+  clean: (text: string) => Promise<string>,
+  startDaemon: () => Promise<void>,
+): ScheduleDesk {
+  return {
+    list: async () => scheduleRows(ports),
+    async add(fields, folder) {
+      const row = await addSchedule(ports, { ...fields, prompt: await clean(fields.prompt) }, folder);
+      // It is kept, whether or not the daemon can be started: the error says what is missing then.
+      await startDaemon();
+      return row;
+    },
+    remove: (name) => scheduleStore(ports).remove(name),
+    async run(name) {
+      await startDaemon();
+      const { schedule } = await requestRun(ports, name);
+      return scheduleRow(schedule, ports.clock.now());
+    },
+  };
+}
+
+/** `prompt` has no secrets left. Rejects with UsageInvalid, or AlreadyExists. */
+export async function addSchedule(ports: SchedulePorts, fields: NewSchedule, folder: string): Promise<ScheduleRow> {
+  const { name, prompt, model, profile, plan, max_cost_usd: maxCostUsd, max_steps: maxSteps } = fields;
+  const times = timesOf(fields);
+  if (prompt.trim() === "") throw usage("the prompt is empty: say what the agent should do");
+  const createdMs = ports.clock.now();
+  const schedule: Schedule = {
+    ...{ name, times, folder, prompt, createdMs, decidedMs: createdMs },
+    ...defined({ model, profile, maxCostUsd, maxSteps }),
+    ...(plan === true ? { plan } : {}),
+    records: [],
+    totals: { claimed: 0, missed: 0, lost: 0 },
+  };
+  await scheduleStore(ports).add(schedule);
+  return scheduleRow(schedule, createdMs);
+}
+
+export interface RequestedRun {
+  readonly schedule: Schedule;
+  readonly asked: TickRecord;
+}
+
+/** The daemon runs it as it runs a tick, so that claim, limits and record are the same. Rejects with NotAllowed while it runs. */
+export async function requestRun(ports: SchedulePorts, name: string): Promise<RequestedRun> {
+  const store = scheduleStore(ports);
+  const asked: TickRecord = { tickMs: ports.clock.now(), state: "requested", isManual: true };
+  const schedule = await store.change(store.get(name), (now) => requested(now, asked));
+  // Removed meanwhile: the message for that.
+  return { schedule: schedule ?? store.get(name), asked };
+}
+
+function requested(schedule: Schedule, asked: TickRecord): Schedule {
+  if (schedule.records.some(({ state }) => state === "requested")) {
+    throw notRun(schedule.name, "somebody else has asked for a run that has not begun");
+  }
+  if (schedule.records.some(isOpen)) throw notRun(schedule.name, "it is running now");
+  return { ...schedule, records: [...schedule.records, asked] };
+}
+
+export function notRun(name: string, why: string): ReasonError {
+  return new ReasonError("NotAllowed", { detail: `The schedule '${name}' was not run: ${why}.` });
+}
+
+function timesOf({ cron, every, timezone }: NewSchedule): Schedule["times"] {
+  if (cron !== undefined && every !== undefined)
+    throw usage("a schedule has a cron expression or an interval, not both");
+  if (every !== undefined) {
+    if (timezone !== undefined) throw usage("a time zone is for cron expressions; an interval has none");
+    return intervalTimes(every);
+  }
+  if (cron === undefined) throw usage("say when it runs: with cron or with every");
+  return cronTimes(cron, timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone);
+}
+
+export function scheduleStore({ env, clock }: SchedulePorts): ScheduleStore {
   const machine = machineKeySource(env);
   return createScheduleStore({ directory: scheduleDirectory(env), key: () => scheduleKey(machine()), clock });
 }
 
 /** Also those that cannot be read: a list without them would say that they are gone. */
-export function scheduleRows(ports: Pick<ProgramPorts, "env" | "clock">): readonly ScheduleRow[] {
+export function scheduleRows(ports: SchedulePorts): readonly ScheduleRow[] {
   const { schedules, unreadable } = scheduleStore(ports).list();
   const nowMs = ports.clock.now();
   return [...schedules.map((schedule) => scheduleRow(schedule, nowMs)), ...unreadable.map(brokenRow)];
@@ -36,4 +123,8 @@ function scheduleDirectory(env: ProgramPorts["env"]): string {
 
 function scheduleKey(key: MachineKey): Uint8Array {
   return deriveKey(key, "schedules");
+}
+
+function usage(detail: string): ReasonError {
+  return new ReasonError("UsageInvalid", { detail });
 }

@@ -125,7 +125,21 @@ const table = {
     textArguments("session", "format"),
   ),
   "sessions:diff": byEngine("list the files that a session has changed (default: this one)", textArguments("session")),
-  schedule: byEngine("list the scheduled prompts: their times, the next tick and what became of the last one"),
+  schedule: {
+    description: "list the scheduled prompts; add NAME 6h PROMPT (or five cron fields), remove NAME, run NAME",
+    args_schema: {
+      ...textArguments("action", "name", "text"),
+      properties: {
+        action: { type: "string", enum: ["add", "remove", "run"] },
+        name: { type: "string" },
+        text: { type: "string" },
+      },
+    },
+    deed: ({ action, name, text }) => {
+      if (action === undefined) return { by: "engine" };
+      return { by: "command", command: scheduleCommand(action, name, text) };
+    },
+  },
   memory: byEngine(
     "show which memories joined the last turn and why; with words, find memories",
     textArguments("text"),
@@ -168,6 +182,28 @@ function byCommand(
   command: (args: SlashArgs) => SlashProtocolCommand,
 ): BuiltIn {
   return { description, args_schema, deed: (args) => ({ by: "command", command: command(args) }) };
+}
+
+/** Of what follows the name: an interval or the five fields of a cron expression, and the prompt. */
+const TIMES_AND_PROMPT = /^(?:(?<every>\d+[mhd])|(?<cron>[\d*]\S*(?:\s+\S+){4}))\s+(?<prompt>[\s\S]+)$/;
+
+function scheduleCommand(action: string, name: string | undefined, text = ""): SlashProtocolCommand {
+  const refuse = (detail: string): never => {
+    throw new ReasonError("InvalidCommand", { detail });
+  };
+  if (name === undefined) return refuse(`name the schedule: /schedule ${action} NAME; /schedule lists them`);
+  if (action !== "add") {
+    if (text !== "") return refuse(`/schedule ${action} takes a name alone`);
+    return { kind: action === "run" ? "RunSchedule" : "RemoveSchedule", name };
+  }
+  const { every, cron, prompt } = TIMES_AND_PROMPT.exec(text)?.groups ?? {};
+  if (prompt === undefined) {
+    const example = "/schedule add triage 0 6 * * 1-5 Triage new issues.";
+    return refuse(
+      `say when it runs and what to do: an interval like 6h, or five cron fields, and the prompt: ${example}`,
+    );
+  }
+  return { kind: "AddSchedule", name, prompt, ...defined({ every, cron }) };
 }
 
 function restoreCommand(action: "undo" | "redo", target: string | undefined): SlashProtocolCommand {

@@ -99,6 +99,44 @@ export const sessionFacts = wire({
     .describe("Background commands: those that run, and those that ended last, in the order in which they began."),
 }).describe("What the session runs with, redacted.");
 
+export const scheduleName = z.string().min(1).max(64).describe("Lower-case letters, digits, - and _.");
+/** Of a schedule. */
+const PROMPT_MAX_CHARS = 100_000;
+export const schedulePrompt = z.string().min(1).max(PROMPT_MAX_CHARS).describe("What each run is sent.");
+const at = z.iso.datetime();
+
+export const scheduleRow = wire({
+  name: z.string(),
+  times: z.string().describe("For people."),
+  folder: z.string().describe("Where its sessions work."),
+  model: z.string().optional(),
+  profile: z.string().optional(),
+  plan: z.literal(true).optional().describe("Its sessions begin in plan mode."),
+  max_cost_usd: z.number().optional(),
+  max_steps: z.number().optional(),
+  created_at: at.optional(),
+  problem: z.string().optional().describe("Its file was altered, or sealed with another key: it does not run."),
+  next_at: at.optional().describe("Absent: there is no further tick."),
+  waits_until: at.optional().describe("The clock was set back: no tick comes before it has passed this time again."),
+  totals: wire({ claimed: z.number().int(), missed: z.number().int(), lost: z.number().int() }),
+  ticks: z
+    .array(
+      wire({
+        at,
+        state: z.enum(["requested", "claimed", "running", "done", "failed", "refused", "missed", "lost"]),
+        manual: z.literal(true).optional().describe("A person asked for it, outside the times."),
+        session: z.string().optional(),
+        ended_at: at.optional(),
+        message: z.string().optional().describe("Why it failed, was refused or missed, or got lost."),
+        count: z.number().int().optional().describe("Of missed ticks in a row."),
+        at_least: z.literal(true).optional().describe("There were more than could be counted."),
+        last_at: at.optional().describe("The last of several missed ticks."),
+      }),
+    )
+    .readonly()
+    .describe("What became of its ticks, the newest first."),
+}).describe("A schedule without its prompt, redacted.");
+
 export const slashOutcome = wire({
   text: z.string().optional().describe("To be shown to the person. The model does not see it."),
   command: z

@@ -4,10 +4,11 @@ import { answerCommands } from "./answer-commands.ts";
 import type { decision } from "./command-fields.ts";
 import type { CommandRow } from "./command-row.ts";
 import type { SessionId } from "./ids.ts";
+import { scheduleCommands } from "./schedule-commands.ts";
 import { sessionCommands } from "./session-commands.ts";
 import { turnCommands } from "./turn-commands.ts";
 
-const table = { ...sessionCommands, ...turnCommands, ...answerCommands };
+const table = { ...sessionCommands, ...turnCommands, ...answerCommands, ...scheduleCommands };
 type Table = typeof table;
 
 export type CommandKind = keyof Table;

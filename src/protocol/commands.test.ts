@@ -78,6 +78,22 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
   },
   UndoCall: { body: { session, call_id, skip_conflicts: false }, wrong: { call_id: { call_id: undefined } } },
   Redo: { body: { session, turn: `turn_${ULID}`, call_id }, wrong: { call_id: { call_id: ULID }, turn: { turn: 1 } } },
+  ListSchedules: { body: { session }, wrong: { session: { session: 1 } } },
+  AddSchedule: {
+    body: {
+      ...{ session, name: "triage", prompt: "Triage.", cron: "0 6 * * 1-5", timezone: "Europe/Berlin" },
+      ...{ model: "a:b", profile: "quiet", plan: true, max_cost_usd: 0.5, max_steps: 9 },
+    },
+    wrong: {
+      name: { name: "" },
+      prompt: { prompt: "" },
+      every: { every: 6 },
+      max_steps: { max_steps: 0 },
+      max_cost_usd: { max_cost_usd: -1 },
+    },
+  },
+  RemoveSchedule: { body: { session, name: "triage" }, wrong: { name: { name: "x".repeat(65) } } },
+  RunSchedule: { body: { session, name: "triage" }, wrong: { name: { name: 1 } } },
   EndSession: { body: { session }, wrong: { session: { session: [] } } },
   DescribeSession: { body: { session }, wrong: { session: { session: 1 } } },
   RunSlashCommand: {

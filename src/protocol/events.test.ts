@@ -237,6 +237,10 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
   QuestionAnswered: [{ turn, call_id, answer: "the first", by: `cli_${ULID}` }, { answer: 1 }],
   QuestionAsked: [{ turn, call_id, question: "which?", options: ["a", "b"] }, { options: [1] }],
   ModelChanged: [{ model: "a:b", previous: "c:d" }, { model: null }],
+  ScheduleChanged: [
+    { name: "triage", change: "added", by: `cli_${ULID}`, folder: "/w", next_at: "2026-01-01T06:00:00.000Z" },
+    { change: "paused" },
+  ],
   PlanModeChanged: [{ active: true }, { active: "yes" }],
   ModeChanged: [{ mode: "plan", previous: "ask", by: `cli_${ULID}` }, { mode: "auto" }],
   PlanChanged: [{ state: "agreed", plan: "1. look", edited: true, call_id, by: `cli_${ULID}` }, { state: "kept" }],

@@ -1,7 +1,7 @@
 /** The session around its turns: its beginning and end, what it runs with, and the streams of its clients. */
 import { z } from "zod";
 import { callId, depth, sha256, turn, where } from "./event-fields.ts";
-import { SessionId, TokenId } from "./ids.ts";
+import { ClientId, SessionId, TokenId } from "./ids.ts";
 import { idSchema, wire } from "./wire.ts";
 
 export const sessionEvents = {
@@ -40,6 +40,13 @@ export const sessionEvents = {
   SkillRegistryChanged: wire({ skills: z.array(z.string()).describe("The names of all skills, sorted.") }).describe(
     "The skills or the slash commands of the project changed. A list of slash commands that a client keeps is out of date.",
   ),
+  ScheduleChanged: wire({
+    name: z.string(),
+    change: z.enum(["added", "removed", "run"]).describe("run: a person asked for a run now."),
+    by: idSchema(ClientId),
+    folder: z.string().optional().describe("Where its sessions work."),
+    next_at: z.iso.datetime().optional().describe("Its next tick."),
+  }).describe("A person changed a schedule from this session. The daemon runs it, in sessions of its own."),
   SandboxStatus: wire({
     mode: z.enum(["auto", "required", "off"]),
     active: z.boolean().describe("Commands run in a sandbox of the operating system."),

@@ -55,3 +55,15 @@ export function howItEnded({
       return "interrupted when the program stopped";
   }
 }
+
+/** What a person did with a schedule, for people. */
+export function scheduleLine({ name, change, next_at }: EventPayload<"ScheduleChanged">): string {
+  switch (change) {
+    case "added":
+      return `schedule ${name} added, next at ${next_at ?? "no time"}`;
+    case "removed":
+      return `schedule ${name} removed`;
+    case "run":
+      return `schedule ${name} runs now; /schedule shows what became of it`;
+  }
+}

@@ -1,39 +1,12 @@
 /** A schedule as lists show it to people and programs: without its prompt, with its next tick and what became of the last ones. */
 import { defined } from "#base";
+import type { ReplyOf } from "#protocol";
 import { LATE_MS } from "./decide.ts";
 import type { Schedule, TickRecord } from "./schedule.ts";
 import { nextTick, timesText } from "./times.ts";
 
-export interface ScheduleRow {
-  readonly name: string;
-  readonly times: string;
-  readonly folder: string;
-  readonly model?: string;
-  readonly profile?: string;
-  readonly plan?: true;
-  readonly max_cost_usd?: number;
-  readonly max_steps?: number;
-  readonly created_at?: string;
-  /** Its file was altered, or sealed with another key: it does not run. */
-  readonly problem?: string;
-  readonly next_at?: string;
-  /** The clock was set back: no tick comes before it has passed this time again. */
-  readonly waits_until?: string;
-  readonly totals: Schedule["totals"];
-  readonly ticks: readonly TickRow[];
-}
-
-interface TickRow {
-  readonly at: string;
-  readonly state: TickRecord["state"];
-  readonly manual?: true;
-  readonly session?: string;
-  readonly ended_at?: string;
-  readonly message?: string;
-  readonly count?: number;
-  readonly at_least?: true;
-  readonly last_at?: string;
-}
+export type ScheduleRow = ReplyOf<"ListSchedules">["result"][number];
+type TickRow = ScheduleRow["ticks"][number];
 
 const CAUSES = {
   "no-daemon": "no daemon ran",

@@ -8,6 +8,7 @@ import {
   type InputBlock,
   reasonText,
   type SessionId,
+  scheduleLine,
 } from "#protocol";
 import { doing, withCallEvent } from "./call-events.ts";
 import { add, type Block, closed, closedText, emptyTranscript, notice, type Transcript } from "./transcript.ts";
@@ -93,6 +94,8 @@ function withNotice(before: Transcript, event: Event): Transcript {
       return { ...before, todos: event.payload.todos };
     case "JobEnded":
       return notice(before, "dim", `& ${event.payload.job} ended: ${howItEnded(event.payload)}`);
+    case "ScheduleChanged":
+      return notice(before, "dim", scheduleLine(event.payload));
     case "ModelChanged":
       return {
         ...notice(before, "dim", `model: ${event.payload.previous} → ${event.payload.model}`),
