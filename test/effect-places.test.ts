@@ -196,6 +196,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.rmSync",
     why: "Removes git worktrees of delegates and what git keeps about them, each by its own name.",
   },
+  "src/program/image-file.ts": {
+    uses: "fs.open",
+    why: "Opens an image that a person names for reading.",
+  },
   "src/program/git-files.ts": {
     uses: "fs.writeFileSync",
     why: "Files of a commit, in a folder of their own that a policy is read from.",

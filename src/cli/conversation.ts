@@ -9,6 +9,7 @@ import { ownCommandOf, type SessionId, type SlashCommand } from "#protocol";
 import { createAttachedImages } from "./attached-images.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { openInputHistory } from "./input-history.ts";
+import type { LineAid } from "./keyboard.ts";
 import { LINE_MAX_CHARS } from "./line-keys.ts";
 import type { SessionView } from "./session-view.ts";
 import {
@@ -111,18 +112,18 @@ async function readLines(parts: ConversationParts, unsent: Waiting[], stopped: A
   view.onWordsChanged(() => void current().catch(tell));
   /** The lines so far of an input whose last line ended with a backslash. */
   let begun = "";
+  const aid = (): LineAid => ({
+    // A longer one is no line.
+    history: history.inputs().filter(({ length }) => length <= LINE_MAX_CHARS),
+    complete: async (typed) => (begun === "" ? completeInput(parts.session, typed, rows) : []),
+    pasted: images.fromPaste,
+    fromClipboard: () => images.fromClipboard().catch((error: unknown) => tell(error).then(() => "")),
+  });
   while (!left.aborted) {
     while (view.isAsking) await view.idle();
     const prompt = paint(terminal, "green", begun === "" ? "› " : "… ");
     const question = view.interruption();
-    const aid = {
-      // A longer one is no line.
-      history: history.inputs().filter(({ length }) => length <= LINE_MAX_CHARS),
-      complete: async (typed: string) => (begun === "" ? completeInput(parts.session, typed, rows) : []),
-      pasted: images.fromPaste,
-      fromClipboard: () => images.fromClipboard().catch((error: unknown) => tell(error).then(() => "")),
-    };
-    const line = await terminal.readLine(prompt, AbortSignal.any([left, question]), aid);
+    const line = await terminal.readLine(prompt, AbortSignal.any([left, question]), aid());
     if (line.kind === "end") break;
     if (line.kind === "interrupted") {
       if (!question.aborted) begun = "";
@@ -132,8 +133,8 @@ async function readLines(parts: ConversationParts, unsent: Waiting[], stopped: A
       begun += `${line.text.slice(0, -1)}\n`;
       continue;
     }
-    const text = (begun + line.text).trim();
-    const input = images.fromPaste(text) ?? text;
+    const typed = (begun + line.text).trim();
+    const input = images.fromPaste(typed) ?? typed;
     begun = "";
     if (input === "") continue;
     await history.add(input).catch(tell);
