@@ -1,6 +1,7 @@
 /**
  * What the full interface costs while an answer streams: 2,000 deltas at 200 a second, the bytes written for them and the CPU time of this
- * process, and how long a key takes to reach the screen meanwhile. Usage: node bench/tui-stream.ts [deltas]
+ * process, and how long a key takes to reach the screen meanwhile. With `code`, the answer is one long fence of code.
+ * Usage: node bench/tui-stream.ts [deltas] [code]
  */
 import type { ClientSession, Event } from "#client";
 import { runInterface, type ScreenPort } from "#tui";
@@ -8,6 +9,10 @@ import { createSystemClock } from "#world";
 
 const DELTAS = Number(process.argv[2] ?? 2_000);
 const EVERY_MS = 5;
+const IS_CODE = process.argv[3] === "code";
+const CODE =
+  "export function rowOf(items: readonly Item[], at: number): Row | undefined {\n  const item = items[at]; // absent behind the end\n  if (item === undefined) return undefined;\n  return { text: `name`, width: 12, mark: 'row' };\n}\n\n";
+const pieces = CODE.match(/\s*\S{1,6}|\s+$/g) ?? [];
 const words =
   "The writer changes only the live region and `leaves` the rest to the terminal, **which** keeps it. ".split(" ");
 const clock = createSystemClock();
@@ -23,13 +28,17 @@ async function* events(): AsyncGenerator<Event> {
   yield envelope(++id, "TurnStarted", { turn: "t", content: [{ type: "text", text: "go" }], model: "m" });
   const begin = performance.now();
   for (let n = 0; n < DELTAS; n++) {
-    const word = `${words[n % words.length]}${n % 40 === 39 ? "\n\n" : " "}`;
+    const word = IS_CODE ? codePiece(n) : `${words[n % words.length]}${n % 40 === 39 ? "\n\n" : " "}`;
     text += word.length;
     yield envelope(++id, "TextDelta", { turn: "t", step: 1, block: 0, text: word });
     const due = begin + (n + 1) * EVERY_MS - performance.now();
     if (due > 0) await clock.sleep(due);
   }
   stop.abort();
+}
+
+function codePiece(n: number): string {
+  return n === 0 ? "```ts\n" : (pieces[(n - 1) % pieces.length] ?? "");
 }
 
 let bytes = 0;

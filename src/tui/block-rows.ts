@@ -1,7 +1,8 @@
 /** Blocks of the conversation as rows of the terminal. Pure; no row is wider than `columns`. */
-import { visibleLine, visibleProse } from "#base";
+import { visibleLine } from "#base";
+import { answerRows } from "./answer-rows.ts";
 import { changeOf, type FileChange } from "./change.ts";
-import type { Role, Theme } from "./theme.ts";
+import type { Theme } from "./theme.ts";
 import type { Block, CallBlock, DelegateBlock, Tone } from "./transcript.ts";
 import type { Widgets } from "./widgets.ts";
 
@@ -28,7 +29,7 @@ export function blockRows(block: Block, style: RowStyle): string[] {
         ),
       ];
     case "answer":
-      return answerRows(block.text.slice(block.printed), style);
+      return answerRows(block.text.slice(block.printed), style, block.fence);
     case "thinking":
       return [
         theme.paint("dim", block.isDone ? `∴ thought (${block.text.length} characters, Ctrl-O)` : "∴ thinking …"),
@@ -42,14 +43,6 @@ export function blockRows(block: Block, style: RowStyle): string[] {
     case "summary":
       return [theme.paint("dim", widgets.truncateToWidth(block.text, columns)), ""];
   }
-}
-
-export function answerRows(text: string, style: RowStyle): string[] {
-  const { columns, widgets } = style;
-  if (text.trim() === "") return [];
-  // What the model writes must not reach the terminal as a sequence of its own.
-  const rows = new widgets.Markdown(visibleProse(text), 0, 0, markdownTheme(style.theme)).render(columns);
-  return ["", ...rows.map((row) => widgets.truncateToWidth(row.trimEnd(), columns))];
 }
 
 function callRows(call: CallBlock, style: RowStyle): string[] {
@@ -152,26 +145,4 @@ export function duration(ms: number): string {
   return ms < 60_000
     ? `${(ms / 1000).toFixed(1)} s`
     : `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1000)} s`;
-}
-
-function markdownTheme(theme: Theme) {
-  const as = (role: Role) => (text: string) => theme.paint(role, text);
-  const style = (on: string, off: string) => (text: string) =>
-    theme.name === "none" ? text : `\u001b[${on}m${text}\u001b[${off}m`;
-  return {
-    heading: as("heading"),
-    link: as("link"),
-    linkUrl: as("dim"),
-    code: as("code"),
-    codeBlock: as("code"),
-    codeBlockBorder: as("dim"),
-    quote: as("dim"),
-    quoteBorder: as("dim"),
-    hr: as("dim"),
-    listBullet: as("accent"),
-    bold: style("1", "22"),
-    italic: style("3", "23"),
-    strikethrough: style("9", "29"),
-    underline: style("4", "24"),
-  };
 }

@@ -1,6 +1,7 @@
 /** What a search in the conversation looks at, and a block in full. Pure. */
 import { visibleProse } from "#base";
-import { answerRows, blockRows, duration, type RowStyle, wrapped } from "./block-rows.ts";
+import { answerRows } from "./answer-rows.ts";
+import { blockRows, duration, type RowStyle, wrapped } from "./block-rows.ts";
 import { argsText, changeRows, foreignRows } from "./call-text.ts";
 import { changeOf } from "./change.ts";
 import { type Block, type CallBlock, isFinished } from "./transcript.ts";

@@ -53,3 +53,17 @@ test("the list of commands", () =>
   expectGolden("palette", { parts: { commands: async () => builtInWords }, keys: [KEYS.ctrlP, KEYS.down] }));
 
 test("the keys", () => expectGolden("keys", { events: conversation, keys: ["?"] }));
+
+test("code in an answer, of which the last line still streams", () =>
+  expectGolden("answer-code", {
+    events: [
+      ["TurnStarted", { ...turn, content: [{ type: "text", text: "show me" }], model: "m" }],
+      [
+        "TextDelta",
+        {
+          ...turn,
+          text: '```ts\n/* Two\n   lines. */\nexport const width = `columns`; // a comment that is longer than forty columns\n```\n\n- in a list:\n  ```json\n  {"key": [1, true, "text"]}\n  ```\n\n```sh\nnpm test # all\nnpm run',
+        },
+      ],
+    ],
+  }));

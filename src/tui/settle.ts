@@ -1,7 +1,8 @@
 /** Which rows of the conversation are final. Finished blocks are, in their order; so are the finished parts of an answer that streams. */
 
+import { finalRows } from "./answer-rows.ts";
 import { entriesFrom } from "./block-log.ts";
-import { answerRows, blockRows, type RowStyle } from "./block-rows.ts";
+import { blockRows, type RowStyle } from "./block-rows.ts";
 import { type Transcript, withFinished } from "./transcript.ts";
 
 export interface Settled {
@@ -16,21 +17,6 @@ export function settle(before: Transcript, style: RowStyle): Settled {
   const transcript = { ...moved, printed: moved.finished.to };
   const [first, ...rest] = transcript.blocks;
   if (first?.kind !== "answer") return { rows, transcript };
-  const done = finishedMarkdown(first.text.slice(first.printed), style);
-  const open = { ...first, printed: first.printed + done.length };
-  return { rows: [...rows, ...answerRows(done, style)], transcript: { ...transcript, blocks: [open, ...rest] } };
-}
-
-/** All blocks of Markdown but the last one: nothing that follows can change them. */
-function finishedMarkdown(text: string, { widgets }: RowStyle): string {
-  // One line cannot hold two blocks.
-  if (!text.includes("\n")) return "";
-  const tokens = widgets.lexer(text);
-  const last = tokens.findLastIndex(({ type }) => type !== "space");
-  // A link definition at the end would change what stands before it; the rendering of finished blocks does not wait for that.
-  const done = tokens
-    .slice(0, Math.max(0, last))
-    .map(({ raw }) => raw)
-    .join("");
-  return text.startsWith(done) ? done : "";
+  const { rows: final, answer } = finalRows(first, style);
+  return { rows: [...rows, ...final], transcript: { ...transcript, blocks: [answer, ...rest] } };
 }

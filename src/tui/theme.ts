@@ -1,6 +1,9 @@
 /** What colours mean here. A theme is data: one more is one row. */
 
-export type Role = "dim" | "accent" | "good" | "warn" | "bad" | "strong" | "input" | "code" | "heading" | "link";
+export type Role =
+  | ("dim" | "accent" | "good" | "warn" | "bad" | "strong" | "input" | "heading" | "link")
+  /** Code without colours of its own, and the pieces of code that has them. */
+  | ("code" | "keyword" | "string" | "literal" | "name" | "comment");
 
 export interface Theme {
   readonly name: ThemeName;
@@ -20,6 +23,11 @@ const DARK: Codes = {
   strong: "1",
   input: "1;36",
   code: "38;5;180",
+  keyword: "35",
+  string: "32",
+  literal: "33",
+  name: "36",
+  comment: "2",
   heading: "1;35",
   link: "4;36",
 };
@@ -33,6 +41,11 @@ const codes: Readonly<Record<Exclude<ThemeName, "none">, Codes>> = {
     good: "38;5;28",
     accent: "38;5;25",
     code: "38;5;94",
+    keyword: "35",
+    string: "38;5;28",
+    literal: "38;5;130",
+    name: "34",
+    comment: "38;5;242",
     input: "1;38;5;25",
   },
   "high-contrast": {
@@ -43,6 +56,11 @@ const codes: Readonly<Record<Exclude<ThemeName, "none">, Codes>> = {
     warn: "1;93",
     bad: "1;91",
     code: "0",
+    keyword: "1;95",
+    string: "92",
+    literal: "93",
+    name: "1;96",
+    comment: "0",
     heading: "1;4",
   },
 };

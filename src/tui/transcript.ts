@@ -4,6 +4,7 @@
  */
 import { visibleProse } from "#base";
 import type { CallId, EventOf, SessionId } from "#protocol";
+import type { OpenFence } from "./answer-rows.ts";
 import { appended, type BlockLog, emptyLog, entriesFrom } from "./block-log.ts";
 
 /** `at`: the event that began it. */
@@ -11,16 +12,21 @@ export type Block = (ShownBlock | CallBlock | DelegateBlock) & { readonly at?: n
 
 type ShownBlock =
   | { readonly kind: "input"; readonly text: string }
-  | {
-      readonly kind: "answer";
-      readonly key: string;
-      readonly text: string;
-      readonly printed: number;
-      readonly isDone: boolean;
-    }
+  | AnswerBlock
   | { readonly kind: "thinking"; readonly key: string; readonly text: string; readonly isDone: boolean }
   | { readonly kind: "notice"; readonly tone: Tone; readonly text: string }
   | { readonly kind: "summary"; readonly text: string };
+
+export interface AnswerBlock {
+  readonly kind: "answer";
+  readonly key: string;
+  readonly text: string;
+  /** Characters whose rows are on the screen for good. */
+  readonly printed: number;
+  /** They end inside of it. */
+  readonly fence?: OpenFence;
+  readonly isDone: boolean;
+}
 
 export type Tone = "plain" | "dim" | "warn" | "bad" | "good";
 

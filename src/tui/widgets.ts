@@ -16,6 +16,7 @@ import {
   wrapTextWithAnsi,
 } from "@earendil-works/pi-tui";
 import { lexer } from "marked";
+import { codeCarry, codeLines } from "./code-spans.ts";
 
 export const widgets = {
   CURSOR_MARKER,
@@ -33,6 +34,8 @@ export const widgets = {
   visibleWidth,
   wrapTextWithAnsi,
   lexer,
+  codeCarry,
+  codeLines,
 };
 
 export type Widgets = typeof widgets;
