@@ -41,6 +41,19 @@ test("/sessions:diff lists what the calls of a session left changed in its folde
     "added    new.txt",
     "changed  old.txt",
   ]);
+  const changes = async (query: object) => (await rig.submit({ kind: "DescribeChanges", ...query })).result;
+  expect(await changes({ path: "old.txt" })).toEqual({
+    changes: [
+      { path: "gone.txt", what: "removed" },
+      { path: "new.txt", what: "added" },
+      { path: "old.txt", what: "changed" },
+    ],
+    more: 0,
+    unknown: [],
+    interrupted: [],
+    file: { path: "old.txt", what: "changed", before: "before", after: "after" },
+  });
+  expect((await changes({ path: "new.txt" })).file).toEqual({ path: "new.txt", what: "added", after: "a" });
   await rig.submit({ kind: "UndoTurn" });
   expect(await textOf(rig, "diff")).toContain("has changed no files");
 });

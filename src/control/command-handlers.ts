@@ -243,6 +243,7 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       return {};
     },
     DescribeSession: async (_client, { session }) => ({ result: await find(session).live.describe() }),
+    DescribeChanges: async (_client, { session, ...query }) => ({ result: await find(session).live.changes(query) }),
     ListRules: async (_client, { session }) => ({ result: find(session).live.rules() }),
     async RevokeRule(client, { session, rule }) {
       await find(session).live.revokeRule(rule, client.id);

@@ -59,6 +59,8 @@ export interface LiveSession {
   work(): SessionWork;
   /** What it runs with now. */
   describe(): Promise<ReplyOf<"DescribeSession">["result"]>;
+  /** What its calls changed in the workspace, redacted. Rejects with NotAllowed where nothing is kept. */
+  changes(query: Omit<CommandOf<"DescribeChanges">, "kind" | "session">): Promise<ReplyOf<"DescribeChanges">["result"]>;
   /** The permission rules in force, those of answers last. */
   rules(): ReplyOf<"ListRules">["result"];
   /** Both throw RuleNotFound for a rule that no answer has added. */

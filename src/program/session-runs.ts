@@ -18,6 +18,7 @@ export function sessionRuns(
   { outward }: Pick<HarnessOptions, "outward">,
 ): BuiltInRuns {
   const diff: BuiltInRuns = {
+    diff: async (_args, caller) => ({ text: await changesText(harness(), undo(), caller.session) }),
     async "sessions:diff"({ session }, caller) {
       const id = session === undefined ? caller.session : await findSession(harness(), session, caller);
       return { text: await changesText(harness(), undo(), id) };

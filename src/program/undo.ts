@@ -26,9 +26,9 @@ export function prepareUndo(
       return async (call, next) =>
         call.tool.class === "mutating" || call.parent !== undefined ? (await recorder())(call, next) : next(call);
     },
-    async changes(root, session) {
+    async changes(root, session, query) {
       const { sessionChanges, undoStore } = await loaded();
-      return sessionChanges(undoStore.workspace(root), session);
+      return sessionChanges(undoStore.workspace(root), session, query);
     },
     async restore(bus, root, command, by) {
       const { undo, redo, restoredEvent, undoStore } = await loaded();

@@ -92,6 +92,7 @@ const table = {
   redo: byCommand("apply again what was undone last", textArguments("target"), ({ target }) => {
     return restoreCommand("redo", target);
   }),
+  diff: byEngine("show what this session has changed in its folder"),
   rules: {
     description: "show the permission rules; remove or save one that an answer added",
     args_schema: {

@@ -148,6 +148,25 @@ export const slashOutcome = wire({
 }).describe("What the client does next, in this order. Nothing is left to do where it is empty.");
 
 const paths = z.array(wire({ path: z.string(), why: z.string() })).readonly();
+const changedPath = { path: z.string(), what: z.enum(["added", "changed", "removed"]) };
+
+export const changesReport = wire({
+  changes: z.array(wire(changedPath)).readonly().describe("By path. What was undone or changed back is left out."),
+  more: z.number().int().nonnegative().describe("Further changes that are not listed."),
+  unknown: paths.describe("Perhaps changed, without a record of the content."),
+  interrupted: z
+    .array(wire({ call: z.string(), tool: z.string() }))
+    .readonly()
+    .describe("Calls that were interrupted, so that their changes are unknown."),
+  file: wire({
+    ...changedPath,
+    before: z.string().optional(),
+    after: z.string().optional(),
+    why: z.string().optional().describe("Why there are no texts."),
+  })
+    .optional()
+    .describe("The path that was asked for, with its text before and after; absent when it was not changed."),
+}).describe("What calls changed, redacted.");
 
 export const undoReport = wire({
   action: z.enum(["undo", "redo"]),

@@ -96,6 +96,7 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
   RunSchedule: { body: { session, name: "triage" }, wrong: { name: { name: 1 } } },
   EndSession: { body: { session }, wrong: { session: { session: [] } } },
   DescribeSession: { body: { session }, wrong: { session: { session: 1 } } },
+  DescribeChanges: { body: { session, path: "a.txt" }, wrong: { path: { path: 1 }, turn: { turn: "1" } } },
   RunSlashCommand: {
     body: { session, namespace: "skills", name: "review", args: { text: "all of it" } },
     wrong: { name: { name: "" }, args: { args: { text: 7 } } },

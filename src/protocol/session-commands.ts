@@ -112,6 +112,20 @@ export const sessionCommands = {
     rpc: "session.describe",
     mcpTool: "harness.describe_session",
   }),
+  DescribeChanges: row({
+    text: "Returns what calls of a session changed in its workspace, as recorded for undo.",
+    params: ({ z, session, turnId }) => ({
+      session,
+      turn: turnId.optional().describe("Changes since this turn began. Default: since the session began."),
+      path: z.string().max(4096).optional().describe("The reply has the texts of this path."),
+    }),
+    reply: ({ changesReport }) => ({ result: changesReport }),
+    scope: "none",
+    humanOnly: "read the changes of a session",
+    feature: "describe_changes",
+    rpc: "changes.describe",
+    mcpTool: "harness.describe_changes",
+  }),
   RunSlashCommand: row({
     text: "Runs a slash command of the session. The reply says what the client does next.",
     params: ({ z, session }) => ({

@@ -18,6 +18,7 @@ export function liveSession({
 }): Omit<
   LiveSession,
   | "slash"
+  | "changes"
   | "describe"
   | "completeInput"
   | "begin"

@@ -34,7 +34,7 @@ import type {
 import type { Rule } from "#governance";
 import type { ClientId, CommandOf, IdMint, ReasonError, ReplyOf, SessionId } from "#protocol";
 import type { ModelChoice } from "#providers";
-import type { SessionChanges, UndoReport } from "#undo";
+import type { ChangesQuery, SessionChanges, UndoReport } from "#undo";
 import type { ScratchFolders } from "#world";
 import type { AskForAck } from "./live-project.ts";
 import type { ProgramServers } from "./program-servers.ts";
@@ -186,5 +186,5 @@ export interface Undo {
   /** Publishes what was done on the bus of the session. */
   restore(bus: EventBus, root: string, command: RestoreCommand, by: ClientId): Promise<UndoReport>;
   /** What calls of a session have changed in its folder so far. */
-  changes(root: string, session: SessionId): Promise<SessionChanges>;
+  changes(root: string, session: SessionId, query?: ChangesQuery): Promise<SessionChanges>;
 }

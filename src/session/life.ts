@@ -1,10 +1,12 @@
 /** How a session begins and ends, and what it takes back. */
+import { defined } from "#base";
 import type { ImportedTurns, LiveSession } from "#control";
 import { endInterrupted } from "#delegation";
 import { publishContext, type Reopened, type SessionLog } from "#engine";
 import { type EventPayload, ReasonError } from "#protocol";
+import { changesReport } from "./changes-report.ts";
 import { publishImport } from "./continued-session.ts";
-import type { SessionDependencies } from "./dependencies.ts";
+import type { SessionDependencies, Undo } from "./dependencies.ts";
 import type { SessionEngine } from "./engine.ts";
 import { reportLostJobs } from "./lost-jobs.ts";
 import type { AgentTree, Birth } from "./tree.ts";
@@ -37,7 +39,7 @@ export function lifeOf({
   readonly world: SessionWorld;
   readonly place: AgentTree;
   readonly session: SessionEngine;
-}): Pick<LiveSession, "begin" | "finish" | "restore" | "release"> {
+}): Pick<LiveSession, "begin" | "changes" | "finish" | "restore" | "release"> {
   const { root } = ports.files;
   const { workspace, profile, runtime, context, mode } = place;
   return {
@@ -72,12 +74,10 @@ export function lifeOf({
       await tellHooks("session.end");
       await runtime?.close();
     },
-    async restore(command, by) {
-      const { undo } = dependencies;
-      if (undo === undefined) {
-        throw new ReasonError("NotAllowed", { detail: "Undo is off here, so Harness keeps no earlier versions." });
-      }
-      return undo.restore(engine.bus, root, command, by);
+    restore: async (command, by) => keptVersions().restore(engine.bus, root, command, by),
+    async changes({ turn, path }) {
+      const found = await keptVersions().changes(root, engine.id, defined({ turn, path }));
+      return changesReport(found, engine.bus);
     },
     async release() {
       // Also where its end could not be recorded: nothing of it goes on.
@@ -95,6 +95,12 @@ export function lifeOf({
       await log.release();
     },
   };
+
+  function keptVersions(): Undo {
+    const { undo } = dependencies;
+    if (undo !== undefined) return undo;
+    throw new ReasonError("NotAllowed", { detail: "Undo is off here, so Harness keeps no earlier versions." });
+  }
 
   /** Informs: what hooks answer to these changes nothing, but they may add context. */
   async function tellHooks(event: "session.start" | "session.end"): Promise<void> {

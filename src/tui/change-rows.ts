@@ -61,7 +61,9 @@ function hunkRows(change: FileChange, { from, to }: Hunk, style: RowStyle): stri
   const of = (mark: string): string[] => lines.filter((line) => line.mark === mark).map(({ text }) => text);
   const [before, after] = [of("-"), of("+")];
   if (!isWide(style)) {
-    return [...before.flatMap((text) => one("-", text, style)), ...after.flatMap((text) => one("+", text, style))];
+    const first = change.isNew && from === 0 ? [style.theme.paint("dim", "  [new file]")] : [];
+    const removed = before.flatMap((text) => one("-", text, style));
+    return [...first, ...removed, ...after.flatMap((text) => one("+", text, style))];
   }
   return Array.from({ length: Math.max(before.length, after.length) }, (_, at) => {
     const left = change.isNew && at === 0 ? "[new file]" : before[at];

@@ -24,6 +24,7 @@ export function withEvent(transcript: Transcript, event: Event, nowMs: number): 
       return {
         ...add(begun, { kind: "input", text }),
         isTurnRunning: true,
+        turn: event.payload.turn,
         turnSinceMs: nowMs,
         turnCostUsd: 0,
         changed: [],

@@ -19,6 +19,21 @@ export function keyHints(hints: readonly (readonly [action: string, text: string
     .join(" · ");
 }
 
+/** The same in as many rows as it takes; none is cut within a hint. */
+export function keyHintRows(
+  hints: readonly (readonly [action: string, text: string])[],
+  keymap: Keymap,
+  { columns, widgets }: RowStyle,
+): string[] {
+  const rows: string[] = [];
+  for (const hint of hints.map((one) => keyHints([one], keymap)).filter((text) => text !== "")) {
+    const longer = `${rows.at(-1) ?? ""} · ${hint}`;
+    if (rows.length > 0 && widgets.visibleWidth(longer) <= columns) rows[rows.length - 1] = longer;
+    else rows.push(hint);
+  }
+  return rows;
+}
+
 const NAMES: Readonly<Record<string, string>> = {
   escape: "Esc",
   enter: "Enter",

@@ -34,8 +34,9 @@ export function toTop(
   const top = state.layers.at(-1);
   if (top === undefined) return { state, effects: [] };
   const made = message(undefined);
-  const { name, kind } = top.facts;
-  const action = made.type === "key" ? context.keymap.actionOf(made.key, name, "list", "layer") : undefined;
+  const { name, kind, sharesKeysOf = name } = top.facts;
+  const places = [name, sharesKeysOf, "list", "layer"];
+  const action = made.type === "key" ? context.keymap.actionOf(made.key, ...places) : undefined;
   const { layer, effects } = top.update(message(action), layerContext(state, kind, context));
   return { state: { ...state, layers: replaced(state.layers, state.layers.length - 1, layer) }, effects };
 }

@@ -52,6 +52,8 @@ export interface LayerFacts {
   readonly words?: readonly string[];
   /** A question is answered on it, so nothing says that one waits. */
   readonly answersQuestion?: boolean;
+  /** The layer whose keys count in this one as well. */
+  readonly sharesKeysOf?: string;
   /** Its own keys; their place is the layer. */
   readonly keys: readonly Omit<KeyRow, "place">[];
 }

@@ -2,6 +2,7 @@
 import type { Layer } from "./layer.ts";
 import { branchLayer } from "./layers/branch.ts";
 import { callLayer } from "./layers/call.ts";
+import { diffLayer } from "./layers/diff.ts";
 import { helpLayer } from "./layers/help.ts";
 import { historyLayer } from "./layers/history.ts";
 import { hooksLayer } from "./layers/hooks.ts";
@@ -24,6 +25,7 @@ export const layers: readonly Layer[] = [
   historyLayer,
   paletteLayer,
   reviewLayer,
+  diffLayer,
   transcriptLayer,
   sessionsLayer,
   modelLayer,

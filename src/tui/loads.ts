@@ -65,6 +65,17 @@ export const loads = {
     ]);
     return { facts, rules, words };
   },
+  /** What the session changed, or one turn and those after it. */
+  changes: async ({ session }: LoadWorld, turn: string): Promise<ReplyOf<"DescribeChanges">["result"]> =>
+    (await session.submit({ kind: "DescribeChanges", ...(turn !== "" && { turn: turn as TurnId }) })).result, // an id of an event
+  /** `TURN/PATH`, where the turn may be empty: the same with the texts of the path. */
+  "changed-file": async ({ session }: LoadWorld, place: string): Promise<ReplyOf<"DescribeChanges">["result"]> => {
+    const end = place.indexOf("/");
+    const turn = place.slice(0, end);
+    const path = place.slice(end + 1);
+    const since = turn === "" ? {} : { turn: turn as TurnId }; // an id of an event
+    return (await session.submit({ kind: "DescribeChanges", path, ...since })).result;
+  },
   info: ({ client }: LoadWorld, session: string): Promise<SessionInfo> => client.session(session).info(),
 } as const;
 

@@ -78,6 +78,8 @@ export interface Transcript {
   /** Of the finished ones, how many are on the screen for good. */
   readonly printed: number;
   readonly isTurnRunning: boolean;
+  /** The newest turn; empty before the first. */
+  readonly turn: string;
   readonly turnSinceMs: number;
   readonly turnCostUsd: number;
   readonly sessionCostUsd: number;
@@ -98,6 +100,7 @@ export function emptyTranscript(session: SessionId, model: string): Transcript {
     finished: emptyLog(),
     printed: 0,
     isTurnRunning: false,
+    turn: "",
     turnSinceMs: 0,
     turnCostUsd: 0,
     sessionCostUsd: 0,

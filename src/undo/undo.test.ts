@@ -19,6 +19,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { createUndoRig, readTree, type UndoRig, type UndoRigOptions } from "../../test/fakes/undo-rig.ts";
 import { runUndoSequence } from "../../test/fakes/undo-sequences.ts";
+import { sessionChanges } from "./session-changes.ts";
 import { BIRTH_MARGIN_MS, RACY_MS } from "./snapshot.ts";
 import { createUndoStore } from "./undo-store.ts";
 
@@ -598,4 +599,29 @@ test("fifteen random sequences are taken back exactly (bench/undo.ts runs a thou
   );
   const expected = seeds.map((seed) => ({ seed, restored: true, redone: true, bystandersChanged: 0 }));
   expect(results.flat().sort((a, b) => a.seed - b.seed)).toEqual(expected);
+});
+
+test("the changes of a session have the texts of a path, and say why there are none", async () => {
+  const rig = openRig();
+  put(rig, "a.txt", "one");
+  put(rig, "mode.sh", "echo");
+  await rig.call("fs.write", { path: "a.txt", content: "two" });
+  const turn = rig.newTurn();
+  await rig.call("fs.write", { path: "a.txt", content: "three" });
+  await sh(
+    rig,
+    "chmod 700 mode.sh; head -c 300000 /dev/zero > big; printf 'a\\0b' > binary; ln -s a.txt link; mkdir d",
+  );
+  const changed = (path: string, query = {}) => sessionChanges(rig.workspace, rig.session, { path, ...query }).file;
+  expect(changed("a.txt")).toEqual({ path: "a.txt", what: "changed", before: "one", after: "three" });
+  expect(changed("a.txt", { turn })).toMatchObject({ before: "two", after: "three" });
+  expect(changed("link")).toMatchObject({ what: "added", after: "-> a.txt" });
+  expect(["mode.sh", "big", "binary", "d"].map((path) => changed(path)?.why)).toEqual([
+    "only its mode changed",
+    "it has 300000 bytes; at most 262144 are shown",
+    "it is not text",
+    "it is a directory",
+  ]);
+  expect(changed("other")).toBeUndefined();
+  expect(sessionChanges(rig.workspace, rig.session, { turn: rig.newTurn() }).changes).toEqual([]);
 });

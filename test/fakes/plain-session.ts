@@ -38,6 +38,7 @@ export function plainLiveSession(engine: EngineSession, change: Partial<LiveSess
     finish: async () => undefined,
     setContext: async () => undefined,
     describe: async () => ({ mode: "ask", sandbox: "auto", models: [], servers: [], hooks: [], jobs: [] }),
+    changes: async () => ({ changes: [], more: 0, unknown: [], interrupted: [] }),
     rules: () => [],
     revokeRule: async () => undefined,
     promoteRule: async () => undefined,

@@ -33,6 +33,7 @@ export const KEYS = {
   ctrlS: "\u0013",
   ctrlU: "\u0015",
   shiftEnter: "\u001b[13;2u",
+  tab: "\t",
   up: "\u001b[A",
   down: "\u001b[B",
 };
