@@ -113,7 +113,7 @@ const program = {
 export const credentialHelper = { ...input, input: { "credential-helper": "src/credential-helper.ts" }, output };
 
 /** The thread that checks arguments against schemas of MCP servers: one file that it can be started from. */
-const schemaWorker = { ...input, input: { "schema-worker": "src/mcp/schema-worker.ts" }, output };
+export const schemaWorker = { ...input, input: { "schema-worker": "src/mcp/schema-worker.ts" }, output };
 
 /** `harness-runtime/client` for pages: one file with nothing of Node in it. */
 const browserClient = {

@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./test/longest-first.ts";
 
@@ -11,12 +12,15 @@ const POLL_PATIENCE_MS = 60_000;
  * kills or waits. What it is about also has a quick test in one of the other projects.
  */
 export default defineConfig({
+  define: { HARNESS_SCHEMA_WORKER: "process.env.HARNESS_TEST_SCHEMA_WORKER" },
   test: {
     // Far above what anything takes on a busy machine: a limit says that something hangs, not that it is slow.
     testTimeout: PATIENCE_MS,
     hookTimeout: PATIENCE_MS,
     expect: { poll: { timeout: POLL_PATIENCE_MS } },
     sequence: { sequencer: LongestFirst },
+    // `node` is the one that runs us, as it is for users; another name for it would be hashed whenever a server starts.
+    env: { PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ""}` },
     projects: [
       {
         extends: true,

@@ -114,7 +114,9 @@ describe.runIf(hasSandbox)("sampling", () => {
 
   test("an answer that reaches its cap is handed over as it is", async () => {
     const rig = await ask([THINK, used("Half an ans", "length"), says("done")], options(shown(modern()), ALLOWED));
-    expect(answerOf(rig)).toMatch(/Half an ans.*maxTokens/);
+    // Which of the two comes first is up to the server's library.
+    expect(answerOf(rig)).toContain("Half an ans");
+    expect(answerOf(rig)).toContain("maxTokens");
     expect(rig.vendor.requests).toHaveLength(3);
   });
 

@@ -1,9 +1,12 @@
 /** Checks values against schemas of others without being held up by them: in a worker, one after the other, within a time. */
-import { extname } from "node:path";
+import { extname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { type Clock, createSerial, messageOf, visibleLine } from "#base";
 import type { McpLog } from "./mcp-world.ts";
 import type { CheckReply, CheckRequest } from "./schema-worker.ts";
+
+/** Where the worker is bundled for tests that run the rest from its source; undefined otherwise. */
+declare const HARNESS_SCHEMA_WORKER: string | undefined;
 
 /** A check takes microseconds; whatever uses so much of a processor is an attack or a mistake. */
 const MAX_CPU_MS = 1_000;
@@ -38,8 +41,7 @@ export function createSchemaCheck(clock: Clock, log: McpLog): SchemaCheck {
   let running: RunningWorker | undefined;
 
   function start(): RunningWorker {
-    const file = new URL(`./schema-worker${extname(import.meta.filename)}`, import.meta.url);
-    const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: MAX_WORKER_MB }, env: {} });
+    const worker = new Worker(workerFile(), { resourceLimits: { maxOldGenerationSizeMb: MAX_WORKER_MB }, env: {} });
     worker.unref();
     const started: RunningWorker = { worker, keys: new WeakMap(), schemas: 0, cpuMs: 0 };
     worker.on("message", (reply: CheckReply) => {
@@ -120,6 +122,12 @@ export function createSchemaCheck(clock: Clock, log: McpLog): SchemaCheck {
       }),
     close: stop,
   };
+}
+
+/** Beside this file, in the same form. */
+function workerFile(): string {
+  if (typeof HARNESS_SCHEMA_WORKER === "string") return HARNESS_SCHEMA_WORKER;
+  return join(import.meta.dirname, `schema-worker${extname(import.meta.filename)}`);
 }
 
 const TOO_SLOW = "The schema of the tool takes too long to check.";

@@ -29,8 +29,9 @@ const MAX_PATTERN_CHARS = 1_000;
 const options = { strict: false, validateFormats: false, logger: false, code: { regExp: linearPattern } } as const;
 
 let leftOut: string[] = [];
-const older = new Ajv(options);
-const newer = new Ajv2020(options);
+// Made when a schema needs one: each compiles the schema of its draft first, and most programs need only one of them.
+let older: Ajv | undefined;
+let newer: Ajv2020 | undefined;
 const compiled = new Map<number, ValidateFunction | string>();
 
 parentPort?.on("message", ({ key, schema, value }: CheckRequest) => {
@@ -46,7 +47,7 @@ function reply(problems: readonly string[]): void {
 
 function compile(schema: Readonly<Record<string, unknown>>): ValidateFunction | string {
   const plain = withoutNames(schema);
-  const ajv = usesOlderDraft(schema) ? older : newer;
+  const ajv = checkerFor(schema);
   try {
     return ajv.compile(plain);
   } catch (error) {
@@ -54,6 +55,15 @@ function compile(schema: Readonly<Record<string, unknown>>): ValidateFunction | 
   } finally {
     ajv.removeSchema(plain);
   }
+}
+
+function checkerFor(schema: Readonly<Record<string, unknown>>): Ajv | Ajv2020 {
+  if (usesOlderDraft(schema)) {
+    older ??= new Ajv(options);
+    return older;
+  }
+  newer ??= new Ajv2020(options);
+  return newer;
 }
 
 function check(validate: ValidateFunction | string | undefined, value: unknown): string[] {
@@ -106,5 +116,5 @@ function linearPattern(pattern: string, flags: string): { test(text: string): bo
 }
 linearPattern.code = "linearPattern";
 
-// Ready: from here on a request takes the time of its check alone.
+// Ready: the time that the thread took to start is not that of a check.
 reply([]);

@@ -73,12 +73,15 @@ export async function serverProgram(connection: Stdio, place: ProgramPlace): Pro
  * What the sandbox of a server shows of the approved files. Those of the workspace are copies: commands of the agent could exchange the
  * originals between the check and the start. A program elsewhere is shown where its command finds it.
  */
-export function approvedFiles(files: readonly PinnedFile[], { root, packages, copies }: CopyPlace) {
-  return files.flatMap(({ path, real = path, sha256 }) => {
+export function approvedFiles({ path: program, files }: ApprovedProgram, { root, packages, copies }: CopyPlace) {
+  const shown = files.flatMap(({ path, real = path, sha256 }) => {
     if (isInside(realPath(packages), real)) return [];
     if (isInside(root, real)) return [{ from: copyPath(copies, sha256), to: real }];
     return SYSTEM.test(real) && SYSTEM.test(path) ? [] : [{ from: real, to: isInside(root, path) ? real : path }];
   });
+  // Nobody approves it, and it may be in a folder of the user, which no sandbox has.
+  if (program !== OWN_NODE || SYSTEM.test(OWN_NODE) || isInside(root, OWN_NODE)) return shown;
+  return [...shown, { from: OWN_NODE, to: OWN_NODE }];
 }
 
 /** Every sandbox has these folders. */

@@ -37,7 +37,7 @@ export function createServerWorld(options: ServerWorldOptions): ServerWorld {
 
   function openBox(
     { name, folder = name, connection }: StdioServer,
-    { files }: ApprovedProgram,
+    program: ApprovedProgram,
     mayWrite: boolean,
   ): SessionSandbox {
     const { place } = options;
@@ -49,7 +49,7 @@ export function createServerWorld(options: ServerWorldOptions): ServerWorld {
       domains: () => reachable(connection.network, place.domains()),
       server: {
         ...{ state, paths: connection.paths.map(realPath), packages: realPath(folders.packages) },
-        files: approvedFiles(files, programPlace()),
+        files: approvedFiles(program, programPlace()),
         ...(mayWrite && { writable: writableFolders(name, connection, place.root) }),
       },
     });

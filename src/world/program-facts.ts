@@ -8,6 +8,7 @@ import { childEnvironment } from "./child-environment.ts";
 
 /** More than any program has. */
 const MAX_HASHED_BYTES = 2 * 1024 ** 3;
+const CHUNK_BYTES = 1024 ** 2;
 
 export interface FoundProgram {
   /** Absolute, as the name leads to it. */
@@ -52,8 +53,13 @@ async function contentSha256(file: FileHandle, path: string): Promise<string> {
   if (!stats.isFile()) throw new EffectError("NotAFile", `${path} is not a file`);
   if (stats.size > MAX_HASHED_BYTES) throw new EffectError("TooLarge", `${path} is too large for a program`);
   const hash = createHash("sha256");
-  for await (const chunk of file.createReadStream({ autoClose: false, end: MAX_HASHED_BYTES })) {
-    hash.update(chunk as Buffer); // without an encoding it reads bytes
+  // One buffer for all: interpreters have a hundred megabytes.
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (let left = MAX_HASHED_BYTES; left > 0; ) {
+    const { bytesRead } = await file.read(chunk, 0, Math.min(left, CHUNK_BYTES));
+    if (bytesRead === 0) break;
+    hash.update(chunk.subarray(0, bytesRead));
+    left -= bytesRead;
   }
   return hash.digest("hex");
 }
