@@ -40,7 +40,7 @@ export const delegationTable = defineTable({
       type: list(integer(1, MAX_ITERATIONS), { min: 1, max: MAX_DEPTH + 1 }),
       default: `\`[${defaultDelegation.iterationsPerDepth.join(", ")}]\``,
       meaning:
-        "The step limit of a turn at each depth, starting with the root agent. The last number also applies to deeper levels.",
+        "The step limit of a turn at each depth, starting with the root agent. Without this key, `max_steps` of the user is the limit of the root. The last number also applies to deeper levels.",
     },
     timeout_ms: {
       type: integer(1, DAY_MS),

@@ -229,8 +229,8 @@ export interface Settings {
   readonly skillPacks?: readonly string[];
 }
 
-/** Steps per turn at the root. */
-export const DEFAULT_MAX_STEPS = 20;
+/** Steps per turn at the root, unless the project or the user says otherwise (ADR 41). */
+export const DEFAULT_MAX_STEPS = 100;
 
 const DEFAULT_IDLE_MINUTES = 30;
 

@@ -25,7 +25,7 @@ describe("config.toml", () => {
         prices: {},
         rateLimits: { models: {}, tools: [] },
         tools: { execution: "auto", onError: "stop" },
-        maxSteps: 20,
+        maxSteps: 100,
         sandbox: "auto",
         sandboxPaths: [],
         retention: {},

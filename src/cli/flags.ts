@@ -35,7 +35,7 @@ export function addRunFlags(command: Command, defaultStore: RunFlags["store"] = 
     .option("--auto-approve", "approve every permission request (deny rules still apply)")
     .option(
       "--max-steps <n>",
-      "most model calls per turn (default: 20, or max_steps of the configuration)",
+      "most model calls per turn (default: 100, or max_steps of the configuration)",
       positiveInteger,
     )
     .addOption(sandboxOption())

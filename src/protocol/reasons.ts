@@ -249,7 +249,12 @@ export const reasons = {
     "The project is not used, because <files> not acked. Review them with harness ack, or run without the project: --no-project.",
   ),
   Cancelled: row(499, -32603, 130, "The turn was cancelled."),
-  StepLimit: row(422, -32603, 1, "The turn reached its limit of <limit> steps without a final answer."),
+  StepLimit: row(
+    422,
+    -32603,
+    1,
+    "The turn reached its limit of <limit> steps without a final answer. Send another input to go on, or raise the limit.",
+  ),
   LoopDetected: row(
     422,
     -32603,

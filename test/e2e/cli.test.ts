@@ -241,7 +241,7 @@ describe("a real wire", () => {
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
       model: "openai:mock-model",
-      max_steps: 20,
+      max_steps: 100,
       tools: expect.arrayContaining(["exec"]),
     });
     expect(vendor.requests).toEqual([]);
