@@ -1,16 +1,8 @@
 /** The conversation folded from the events of its session: inputs, answers, notices, summaries of turns. Pure. */
 import { counted, visibleProse } from "#base";
-import {
-  compactionLine,
-  type Event,
-  type EventOf,
-  howItEnded,
-  type InputBlock,
-  reasonText,
-  type SessionId,
-  scheduleLine,
-} from "#protocol";
+import type { Event, EventOf, InputBlock, SessionId } from "#protocol";
 import { doing, withCallEvent } from "./call-events.ts";
+import { withNotice } from "./notices.ts";
 import { add, type Block, closed, closedText, emptyTranscript, notice, type Transcript } from "./transcript.ts";
 
 /** `nowMs` is the monotonic time at which the event counts as having happened. */
@@ -62,68 +54,6 @@ export function withEvent(transcript: Transcript, event: Event, nowMs: number): 
 /** Questions and calls of the agents below stand in the conversation of their root. */
 function withDelegateEvent(before: Transcript, event: Event, nowMs: number): Transcript {
   return withCallEvent(before, event, nowMs, 1) ?? before;
-}
-
-function withNotice(before: Transcript, event: Event): Transcript {
-  switch (event.kind) {
-    case "Error": {
-      const { reason, message, terminal, retry } = event.payload;
-      const again = retry === undefined ? "" : ` Retry ${retry.attempt} of ${retry.of}.`;
-      return notice(before, terminal ? "bad" : "warn", `${terminal ? "✗" : "…"} ${reason}: ${message}${again}`);
-    }
-    case "ModelWaiting":
-      return { ...before, doing: `waiting for the model (gives up in ${Math.round(event.payload.left_ms / 1000)} s)` };
-    case "MCPServerDown": {
-      const { name, attempts, reason } = event.payload;
-      return notice(
-        before,
-        "warn",
-        `${reasonText("MCPServerUnavailable", { name, attempts })} ${visibleProse(reason)}`,
-      );
-    }
-    case "HookTimeout": {
-      const { hook: cmd, event: name, timeout_ms: timeoutMs } = event.payload;
-      return notice(before, "warn", reasonText("HookTimeout", { event: name, cmd, timeout: timeoutMs / 1000 }));
-    }
-    case "HookError":
-      return notice(before, "warn", `hook ${event.payload.hook} failed: ${event.payload.message}`);
-    case "Cancelled":
-      return notice(closed(before), "warn", "Cancelled.");
-    case "ModeChanged":
-      return notice(before, "warn", `mode: ${event.payload.previous} → ${event.payload.mode}`);
-    case "TodosChanged":
-      return { ...before, todos: event.payload.todos };
-    case "JobEnded":
-      return notice(before, "dim", `& ${event.payload.job} ended: ${howItEnded(event.payload)}`);
-    case "ScheduleChanged":
-      return notice(before, "dim", scheduleLine(event.payload));
-    case "ModelChanged":
-      return {
-        ...notice(before, "dim", `model: ${event.payload.previous} → ${event.payload.model}`),
-        model: event.payload.model,
-      };
-    case "CompactionTriggered":
-      return notice(before, "dim", compactionLine(event.payload));
-    case "SandboxStatus":
-      return event.payload.active ? before : notice(before, "warn", event.payload.detail);
-    case "InputRefused": {
-      const { reason, message } = event.payload;
-      // Whoever took it back has it in their editor.
-      if (reason === "InputWithdrawn") return notice(before, "dim", "A queued input was taken back.");
-      return notice(before, "bad", `✗ a queued input was not started: ${message}`);
-    }
-    case "BudgetWarning": {
-      const { scope, kind, used, limit } = event.payload;
-      return notice(before, "warn", `budget of the ${scope}: ${Number(used.toFixed(4))} of ${limit} ${kind} used`);
-    }
-    case "WorkspaceRestored": {
-      const { action, counts } = event.payload;
-      const left = counts.conflicts === 0 ? "" : `, ${counts.conflicts} in conflict and left unchanged`;
-      return notice(before, "good", `${action}: ${counted(counts.restored, "path")} restored${left}`);
-    }
-    default:
-      return before;
-  }
 }
 
 function withTurnEnd(before: Transcript, payload: EventOf<"TurnEnded">["payload"], nowMs: number): Transcript {

@@ -88,6 +88,10 @@ test("a command in Markdown and an alias of it run alike over REST and in a term
   terminal.type("!seq 41 49; exit 7\r");
   await terminal.see("49");
   await terminal.see("[exit code 7]");
+  // The code is there a moment before the turn of the command is over.
+  await expect
+    .poll(async () => (await home.ask("GET", "/v1/sessions")).json.sessions)
+    .not.toContainEqual(expect.objectContaining({ activity: "running" }));
   // The conversation moves to the new session, and stays in the one whose profile changes.
   terminal.type("/profiles:framework\r");
   await terminal.see("Started new session");
