@@ -51,7 +51,7 @@ export default defineConfig({
         test: {
           name: "campaigns",
           include: ["test/campaigns/*.test.ts"],
-          globalSetup: ["test/install.ts"],
+          globalSetup: ["test/bundled-helper.ts", "test/install.ts"],
           pool: "forks",
           isolate: true,
           maxWorkers: AT_ONCE,

@@ -3,11 +3,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createSystemClock } from "#world";
-import { type Handle, serveWebSockets, startScriptedServer } from "../../test/fakes/scripted-server.ts";
-import { createTemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
-import type { Connection, Feed } from "./driver.ts";
-import { httpTarget } from "./http-target.ts";
-import { rpcTarget } from "./rpc-target.ts";
+import type { Connection, Feed } from "../../src/conformance/driver.ts";
+import { httpTarget } from "../../src/conformance/http-target.ts";
+import { rpcTarget } from "../../src/conformance/rpc-target.ts";
+import { type Handle, serveWebSockets, startScriptedServer } from "../fakes/scripted-server.ts";
+import { createTemporaryWorkspace } from "../fakes/temporary-workspace.ts";
 
 const session = "sess_00000000000000000000000000";
 const clock = createSystemClock();

@@ -1,9 +1,9 @@
 /** Servers that misbehave, as programs: each ends in a typed error or an ordinary answer, and holds nobody else up. */
 import { resolve } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { createSpawningWorld, openServers, stdioServer } from "../../test/fakes/mcp-world.ts";
+import { createSpawningWorld, openServers, stdioServer } from "../fakes/mcp-world.ts";
 
-const program = resolve(import.meta.dirname, "../../test/fakes/hostile-mcp-server.ts");
+const program = resolve(import.meta.dirname, "../fakes/hostile-mcp-server.ts");
 
 async function open(mode: string, more: Parameters<typeof stdioServer>[2] = {}, world = createSpawningWorld()) {
   const both = [stdioServer("bad", [program, mode], more), stdioServer("good", [program, "plain"])];

@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { answerLogin } from "../src/credentials/helper-login.ts";
-import type { LoginStore } from "../src/credentials/login-store.ts";
-import { createOAuthFetch } from "../src/credentials/oauth-fetch.ts";
-import { serveOnLoopback } from "./fakes/http-mcp-server.ts";
-import { agree, login, startLoginRig } from "./fakes/login-rig.ts";
-import { json, type OAuthServer } from "./fakes/oauth-server.ts";
+import { answerLogin } from "../../src/credentials/helper-login.ts";
+import type { LoginStore } from "../../src/credentials/login-store.ts";
+import { createOAuthFetch } from "../../src/credentials/oauth-fetch.ts";
+import { serveOnLoopback } from "../fakes/http-mcp-server.ts";
+import { agree, login, startLoginRig } from "../fakes/login-rig.ts";
+import { json, type OAuthServer } from "../fakes/oauth-server.ts";
 
 const METADATA = "/.well-known/oauth-authorization-server";
 
