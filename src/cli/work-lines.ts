@@ -1,5 +1,5 @@
 /** Plans, todos and background commands as lines of the conversation. Whoever shows a line makes it visible. */
-import { type EventOf, howItEnded, scheduleLine, todoLine } from "#protocol";
+import { type EventOf, howItEnded, planLine, scheduleLine, todoLine } from "#protocol";
 
 /** Of a list of todos; the others are counted. */
 const SHOWN_TODOS = 8;
@@ -33,19 +33,6 @@ export function workLines(event: WorkEvent): readonly string[] {
       const why = detail === undefined ? "" : ` (${detail})`;
       return [`  & ${job} ended after ${(duration_ms / 1000).toFixed(1)} s: ${howItEnded(event.payload)}${why}`];
     }
-  }
-}
-
-function planLine(state: EventOf<"PlanChanged">["payload"]["state"]): string {
-  switch (state) {
-    case "proposed":
-      return "The plan waits for you: /plan shows it, /plan approve approves it.";
-    case "agreed":
-      return "The plan is agreed; /plan show shows it.";
-    case "done":
-      return "The plan is done.";
-    case "dropped":
-      return "The plan was dropped.";
   }
 }
 

@@ -7,7 +7,7 @@ import { createConversation } from "./conversation.ts";
 import type { HiddenTools, ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
 import { createInnerCalls } from "./inner-calls.ts";
-import { type CheckToken, createInputQueue, type InputToken } from "./input-queue.ts";
+import { type CheckToken, createInputQueue, type InputToken, type QueuedInput } from "./input-queue.ts";
 import type { Lasting } from "./lasting.ts";
 import { reportLog, reportSnapshot } from "./log-problems.ts";
 import { createMentions } from "./mentions.ts";
@@ -94,8 +94,10 @@ export interface EngineSession {
   readonly lasting: Lasting;
   /** Something of the conversation was compacted. */
   readonly isCompacted: boolean;
-  /** Inputs that wait for their turn. */
+  /** How many inputs wait for their turn, with those that are on their way into the log. */
   readonly queued: number;
+  /** Those in the log, oldest first. */
+  readonly waitingInputs: readonly QueuedInput[];
   /** Starts a turn, with a person's own `command` one without a model; throws TurnInProgress while another has the session. */
   send(originator: ClientId, content: readonly InputBlock[], command?: string): StartedTurn;
   /**
@@ -326,6 +328,9 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
     },
     get queued() {
       return queue.waiting;
+    },
+    get waitingInputs() {
+      return inputs.waiting();
     },
     send(originator, content, command) {
       refuseWhileBusy();

@@ -1,6 +1,7 @@
 /** The fields that rows of the command table are made of. Loads zod; rows get at it only when they are asked for a schema. */
 import { z } from "zod";
 import { inputBlock } from "./content.ts";
+import { todo } from "./event-fields.ts";
 import { CallId, SessionId, TurnId } from "./ids.ts";
 import { idSchema, wire } from "./wire.ts";
 import { MODES, PLAN_MAX_CHARS } from "./work.ts";
@@ -97,6 +98,15 @@ export const sessionFacts = wire({
     )
     .readonly()
     .describe("Background commands: those that run, and those that ended last, in the order in which they began."),
+  todos: z.array(todo).readonly().describe("The agent's list of todos; empty: none."),
+  agreed_plan: z.string().optional().describe("The plan in every request; absent: none is agreed."),
+  proposed_plan: wire({ plan: z.string(), call_id: callId.optional() })
+    .optional()
+    .describe("The plan that waits for a person, with the call that asks."),
+  queued: z
+    .array(wire({ id: z.number().int().describe("Of its InputQueued event."), text: z.string() }))
+    .readonly()
+    .describe("Inputs that wait for their turn, oldest first; an image is [image]."),
 }).describe("What the session runs with, redacted.");
 
 export const scheduleName = z.string().min(1).max(64).describe("Lower-case letters, digits, - and _.");

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { CallId, ClientId, SessionId, TurnId } from "./ids.ts";
 import { idSchema, wire } from "./wire.ts";
+import { TODO_STATES } from "./work.ts";
 
 export const turn = idSchema(TurnId);
 export const step = z.number().int().positive();
@@ -16,6 +17,9 @@ export const attrs = z
   .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
   .describe("Span attributes that hooks and tools added.");
 export const where = z.string().describe("Its source: file:line, a flag, or built-in.");
+
+/** One of the agent's todos. */
+export const todo = wire({ text: z.string(), state: z.enum(TODO_STATES) });
 
 /** What holds a command: chosen by who allowed it. */
 export const confinement = z.enum(["reader", "workspace", "outside"]);

@@ -70,6 +70,7 @@ export {
   type Mode,
   PLAN_MAX_CHARS,
   type PlanState,
+  planLine,
   scheduleLine,
   TODO_MAX_CHARS,
   TODO_STATES,

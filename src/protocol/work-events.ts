@@ -1,9 +1,9 @@
 /** What the agent and the person agree on and what goes on beside the turns: modes, plans, todos, background commands. */
 import { z } from "zod";
-import { callId, confinement, durationMs, sha256, step, turn } from "./event-fields.ts";
+import { callId, confinement, durationMs, sha256, step, todo, turn } from "./event-fields.ts";
 import { ClientId, JobId } from "./ids.ts";
 import { idSchema, wire } from "./wire.ts";
-import { MODES, TODO_STATES, TODOS_MAX } from "./work.ts";
+import { MODES, TODOS_MAX } from "./work.ts";
 
 const by = idSchema(ClientId).optional().describe("The client that asked for it; absent if the agent did.");
 const job = idSchema(JobId);
@@ -28,10 +28,7 @@ export const workEvents = {
   TodosChanged: wire({
     turn: turn.optional().describe("Absent when a person cleared the list."),
     call_id: callId.optional(),
-    todos: z
-      .array(wire({ text: z.string(), state: z.enum(TODO_STATES) }))
-      .max(TODOS_MAX)
-      .describe("The whole list, in order."),
+    todos: z.array(todo).max(TODOS_MAX).describe("The whole list, in order."),
   }).describe("The list of todos is now this one."),
   JobStarted: wire({
     turn,

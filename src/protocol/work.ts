@@ -34,6 +34,20 @@ export function todoLine(todos: readonly Todo[]): string | undefined {
   return `todo ${done}/${todos.length}${now === undefined ? "" : `  ${now.text}`}`;
 }
 
+/** What became of a plan, for people. */
+export function planLine(state: EventPayload<"PlanChanged">["state"]): string {
+  switch (state) {
+    case "proposed":
+      return "The plan waits for you: /plan show shows it, /plan approve approves it.";
+    case "agreed":
+      return "The plan is agreed; /plan show shows it.";
+    case "done":
+      return "The plan is done.";
+    case "dropped":
+      return "The plan was dropped.";
+  }
+}
+
 /** `exit code 1`, `ended by SIGTERM`: for the model and for people. */
 export function howItEnded({
   status,

@@ -2,8 +2,8 @@
 import type { Project, ShellHook } from "#artifacts";
 import { type Clock, defined } from "#base";
 import type { LiveSession } from "#control";
-import type { SessionCore } from "#engine";
-import { howItEnded } from "#protocol";
+import type { EngineSession, SessionCore } from "#engine";
+import { howItEnded, type InputBlock } from "#protocol";
 import type { BackgroundJobs, Job } from "#tools";
 import { modeOf, type SessionMode } from "./agreements.ts";
 import type { SessionDependencies } from "./dependencies.ts";
@@ -14,6 +14,7 @@ import { projectHooks } from "./shell-hooks.ts";
 export interface FactsParts {
   readonly dependencies: Pick<SessionDependencies, "settings" | "autoApprove" | "modelRows" | "clock">;
   readonly core: SessionCore;
+  readonly engine: Pick<EngineSession, "lasting" | "waitingInputs">;
   readonly mode: SessionMode;
   readonly folder: string;
   readonly servers: Pick<SessionServers, "states">;
@@ -26,6 +27,7 @@ type Facts = Awaited<ReturnType<LiveSession["describe"]>>;
 export function sessionFacts({
   dependencies,
   core,
+  engine,
   mode,
   folder,
   servers,
@@ -36,6 +38,8 @@ export function sessionFacts({
   return async () => {
     const models = modelRows();
     const own = models.find(({ model }) => model === core.state.model);
+    const branch = await gitBranch(folder);
+    const { todos, agreed, proposed } = engine.lasting;
     const hooks = [...(settings.allowProjectHooks ? projectHooks(project()) : []), ...settings.hooks];
     const facts: Facts = {
       mode: dependencies.autoApprove ? "auto" : modeOf(mode),
@@ -46,7 +50,14 @@ export function sessionFacts({
         .map(({ name, state, tools, lastError }) => ({ name, state, tools, ...defined({ last_error: lastError }) })),
       hooks: hooks.map(hookRow),
       jobs: (jobs?.list() ?? []).map((job) => jobRow(job, clock)),
-      ...defined({ branch: await gitBranch(folder), context_tokens: own?.context_tokens }),
+      todos,
+      queued: engine.waitingInputs.map(({ id, content }) => ({ id, text: content.map(textOf).join("\n") })),
+      ...defined({
+        branch,
+        context_tokens: own?.context_tokens,
+        agreed_plan: agreed,
+        proposed_plan: proposed && { plan: proposed.plan, ...defined({ call_id: proposed.call }) },
+      }),
     };
     // What servers and files say passes the redactor, as everything does that leaves a session.
     const { payload } = core.redaction.payload("CustomEvent", { namespace: "facts", kind: "session", payload: facts });
@@ -56,6 +67,10 @@ export function sessionFacts({
 
 function hookRow({ event, command, source }: ShellHook): Facts["hooks"][number] {
   return { event, command, source };
+}
+
+function textOf(block: InputBlock): string {
+  return block.type === "text" ? block.text : `[${block.type}]`;
 }
 
 function jobRow({ id: job, command, startedMs, isKept, end }: Job, clock: Clock): Facts["jobs"][number] {

@@ -138,7 +138,7 @@ export async function openSession(
       agreements,
       work: () => workOf({ agent: made, mode: place.mode, autoApprove: dependencies.autoApprove }),
       slash,
-      describe: sessionFacts({ dependencies, core, mode: place.mode, folder, servers, project, jobs }),
+      describe: sessionFacts({ dependencies, core, engine, mode: place.mode, folder, servers, project, jobs }),
       completeInput: completionOf({ slash, servers, core, made, world, dependencies }),
       ...lifeOf({ depth, dependencies, birth, imported, world, place, session: made, ...taken }),
     };

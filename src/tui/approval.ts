@@ -3,6 +3,7 @@ import type { CallId, Decision, Event, EventOf, SessionId, TokenId } from "#prot
 import { changeOf } from "./change.ts";
 import type { Effect } from "./effects.ts";
 import { emptyForm, type FormProgress, previousField, withFormText } from "./form.ts";
+import { type PlanQuestion, withPlanKey, withPlanText } from "./plan-question.ts";
 
 export type Question =
   | {
@@ -17,6 +18,7 @@ export type Question =
       readonly session: SessionId;
       readonly asked: EventOf<"QuestionAsked">["payload"];
     }
+  | PlanQuestion
   /** A program wants a token; the person gives it the code, or nothing. */
   | {
       readonly kind: "token";
@@ -65,6 +67,8 @@ export interface Questions {
   readonly quietSinceMs: number;
   /** The person is typing why they deny the first one, or what they answer. */
   readonly isTypingAnswer: boolean;
+  /** What is typed is the plan as it should be. */
+  readonly isEditingPlan: boolean;
   /** Of the first one, when it is a form. */
   readonly form: FormProgress;
 }
@@ -78,7 +82,7 @@ export interface QuestionStep {
 const SETTLE_MS = 400;
 
 export function noQuestions(nowMs: number): Questions {
-  return { waiting: [], quietSinceMs: nowMs, isTypingAnswer: false, form: emptyForm };
+  return { waiting: [], quietSinceMs: nowMs, isTypingAnswer: false, isEditingPlan: false, form: emptyForm };
 }
 
 export function withQuestionEvent(before: Questions, event: Event, nowMs: number): Questions {
@@ -94,24 +98,37 @@ export function withoutExpired(before: Questions, nowMs: number): Questions {
 function withWaiting(before: Questions, waiting: readonly Question[], nowMs: number): Questions {
   const [first] = waiting;
   if (first?.id === before.waiting[0]?.id && first?.kind === before.waiting[0]?.kind) return { ...before, waiting };
-  return { waiting, quietSinceMs: nowMs, isTypingAnswer: first?.kind === "question", form: emptyForm };
+  const isTypingAnswer = first?.kind === "question";
+  return { waiting, quietSinceMs: nowMs, isTypingAnswer, isEditingPlan: false, form: emptyForm };
+}
+
+/** Where the first question has gone, the next one comes up. */
+function withNextOpen(before: Questions, { questions, effects }: QuestionStep, nowMs: number): QuestionStep {
+  const { waiting } = questions;
+  return {
+    questions: waiting[0]?.id === before.waiting[0]?.id ? questions : withWaiting(before, waiting, nowMs),
+    effects,
+  };
 }
 
 /** Undefined for a key that goes to the editor. */
 export function withQuestionKey(before: Questions, key: string, nowMs: number): QuestionStep | undefined {
   const [question] = before.waiting;
   if (question === undefined) return undefined;
-  if (question.kind === "question") return withTypedKey(before, key);
-  if (before.isTypingAnswer) {
+  const isSettling = nowMs - before.quietSinceMs < SETTLE_MS;
+  if (question.kind === "question" && !isSettling) return withTypedKey(before, key);
+  if (question.kind !== "question" && before.isTypingAnswer) {
     if (key !== "escape") return undefined;
-    return { questions: { ...before, isTypingAnswer: false, quietSinceMs: nowMs }, effects: [{ type: "clear" }] };
+    const back = { ...before, isTypingAnswer: false, isEditingPlan: false, form: emptyForm, quietSinceMs: nowMs };
+    return { questions: back, effects: [{ type: "clear" }] };
   }
-  if (nowMs - before.quietSinceMs < SETTLE_MS) return same({ ...before, quietSinceMs: nowMs });
+  if (isSettling) return same({ ...before, quietSinceMs: nowMs });
   if (question.kind === "token") {
     const isClosed = key === "n" || key === "escape" || key === "enter";
     return same(isClosed ? withWaiting(before, before.waiting.slice(1), nowMs) : before);
   }
-  return withPermissionKey(before, question, key);
+  if (question.kind === "plan") return withNextOpen(before, withPlanKey(before, question, key), nowMs);
+  return question.kind === "permission" ? withPermissionKey(before, question, key) : undefined;
 }
 
 function withPermissionKey(
@@ -137,9 +154,14 @@ function withTypedKey(before: Questions, key: string): QuestionStep | undefined 
 }
 
 /** What was typed for the first question. */
-export function withTypedAnswer(before: Questions, text: string): QuestionStep {
+export function withTypedAnswer(before: Questions, text: string, nowMs: number): QuestionStep {
   const [question] = before.waiting;
   if (question === undefined || question.kind === "token") return same(before);
+  if (question.kind === "plan") {
+    const { questions, effects } = withNextOpen(before, withPlanText(before, question, text), nowMs);
+    // A text that cannot be the plan stays, to be changed.
+    return { questions, effects: questions.isEditingPlan ? effects : [{ type: "clear" }, ...effects] };
+  }
   const { kind, id, session } = question;
   const closed = { ...before, isTypingAnswer: false };
   if (kind === "permission") {
@@ -162,8 +184,11 @@ function withQuestion(before: readonly Question[], event: Event, nowMs: number):
   switch (event.kind) {
     case "PermissionRequested":
       return [...before, { kind: "permission", id: event.payload.call_id, session, asked: event.payload }];
-    case "QuestionAsked":
-      return [...before, { kind: "question", id: event.payload.call_id, session, asked: event.payload }];
+    case "QuestionAsked": {
+      const { call_id: id, plan } = event.payload;
+      if (plan !== undefined) return [...before, { kind: "plan", id, session, plan, isAsked: true }];
+      return [...before, { kind: "question", id, session, asked: event.payload }];
+    }
     case "TokenRequested": {
       const { token: id, confirm_by } = event.payload;
       const untilMs = nowMs + Math.max(0, Date.parse(confirm_by) - Date.parse(event.ts));
@@ -173,12 +198,18 @@ function withQuestion(before: readonly Question[], event: Event, nowMs: number):
     case "QuestionAnswered":
     case "ToolResult":
       return before.filter(({ id }) => id !== event.payload.call_id);
+    case "PlanChanged":
+      return before.filter((question) => question.kind !== "plan" || question.session !== session);
     case "TurnEnded":
     case "SessionEnded":
-      return before.filter((question) => question.session !== session || question.kind === "token");
+      return before.filter((question) => question.session !== session || isOutsideOfTurns(question));
     default:
       return before;
   }
+}
+
+function isOutsideOfTurns(question: Question): boolean {
+  return question.kind === "token" || (question.kind === "plan" && !question.isAsked);
 }
 
 function same(questions: Questions): QuestionStep {

@@ -1,6 +1,7 @@
 /** What the interface asks to be done. Data only: `perform.ts` does it. */
 import type { CallId, Decision, SessionCommand, SessionId } from "#client";
 import type { LoadEffect } from "./loads.ts";
+import type { PlanAnswer } from "./plan-question.ts";
 import type { ThemeName } from "./theme.ts";
 
 export type Effect =
@@ -26,6 +27,10 @@ export type Effect =
   /** A queued input comes back: `text` goes before what is typed, once it can no longer begin. */
   | { readonly type: "take-back"; readonly queued: number; readonly text: string }
   | LoadEffect
+  /** The plan that waits is answered in this way, on the screen for that where something is to be typed. */
+  | { readonly type: "plan"; readonly answer: PlanAnswer }
+  /** What is typed makes room for an answer, and comes back. */
+  | { readonly type: "set-aside" | "bring-back" }
   /** Opens a layer above the others. */
   | { readonly type: "open"; readonly layer: string; readonly argument?: string }
   /** A key for the editor. */

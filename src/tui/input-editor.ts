@@ -12,6 +12,13 @@ export interface InputEditor {
   paste(text: string): void;
   /** At the cursor. */
   insert(text: string): void;
+  /** Before what is typed as an input. */
+  putBefore(text: string): void;
+  /** The input makes room for an answer, and comes back. */
+  setAside(): void;
+  bringBack(): void;
+  /** What is typed as an input, also while an answer is typed. */
+  draft(): string;
   /** Replaces everything; `isOffering`: shows what could follow. */
   write(text: string, isOffering?: boolean): void;
   typed(): Typed;
@@ -71,6 +78,8 @@ export function createInputEditor({ widgets, history, vim: hasVim, ...on }: Inpu
   const drawnCursor = new RegExp(`${widgets.CURSOR_MARKER}\u001b\\[7m(.*?)\u001b\\[0m`, "u");
   const inside = editor as unknown as EditorInside;
   let vim = newVim;
+  /** Of the input, while an answer is typed. */
+  let aside: string | undefined;
 
   /** False for a key that the editor gets. */
   function typeVim(sequence: string): boolean {
@@ -100,16 +109,35 @@ export function createInputEditor({ widgets, history, vim: hasVim, ...on }: Inpu
     return rows.with(0, as("dim")(`${name}${"─".repeat(Math.max(0, columns - name.length))}`.slice(0, columns)));
   }
 
+  function write(text: string): void {
+    editor.setText(text);
+    // What comes next is typed, whoever put this text here.
+    vim = { ...vim, mode: "insert", pending: "" };
+  }
+
   return {
     type(sequence) {
       if (!typeVim(sequence)) editor.handleInput(sequence);
     },
     paste: (text) => editor.handleInput(`${PASTE.begin}${text}${PASTE.end}`),
     insert: (text) => editor.insertTextAtCursor(text),
+    putBefore(text) {
+      const typed = aside ?? editor.getExpandedText();
+      const whole = typed === "" ? text : `${text}\n${typed}`;
+      if (aside === undefined) write(whole);
+      else aside = whole;
+    },
+    setAside() {
+      aside = editor.getExpandedText();
+      write("");
+    },
+    bringBack() {
+      write(aside ?? "");
+      aside = undefined;
+    },
+    draft: () => aside ?? editor.getExpandedText(),
     write(text, isOffering = false) {
-      editor.setText(text);
-      // What comes next is typed, whoever put this text here.
-      vim = { ...vim, mode: "insert", pending: "" };
+      write(text);
       if (isOffering) editor.handleInput(TAB);
     },
     typed: () => ({

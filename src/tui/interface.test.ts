@@ -1,78 +1,13 @@
 /** The interface on a real session of this process, and on a terminal whose screen is read: what a person sees and types. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, onTestFinished, test } from "vitest";
-import { connectEngine } from "#client/engine";
-import { createSystemClock, createSystemRandom } from "#world";
-import { calls, createHarnessRig, says } from "../../test/fakes/harness-rig.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { calls, says } from "../../test/fakes/harness-rig.ts";
+import { startInterface as start } from "../../test/fakes/interface-rig.ts";
 import type { MockReply } from "../../test/fakes/mock-reply.ts";
-import { KEYS, openScreenTerminal } from "../../test/fakes/screen-terminal.ts";
-import { type InterfaceParts, runInterface } from "./interface.ts";
-
-const open: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0)) await close();
-});
+import { KEYS } from "../../test/fakes/screen-terminal.ts";
 
 const writes = (path: string) => calls(["fs.write", { path, content: "x\n" }]);
-
-async function start(
-  replies: Parameters<typeof createHarnessRig>[0],
-  size: readonly [number, number] = [80, 24],
-  parts: Partial<InterfaceParts> = {},
-) {
-  const rig = await createHarnessRig(replies);
-  const system = createSystemClock();
-  let laterMs = 0;
-  const clock = { ...system, monotonicMs: () => system.monotonicMs() + laterMs };
-  const client = connectEngine({ engine: rig.harness, interactive: true, clock, random: createSystemRandom() });
-  const session = await client.open();
-  const screen = openScreenTerminal(...size);
-  const slashes: string[] = [];
-  const said: string[] = [];
-  const leave = new AbortController();
-  const over = runInterface({
-    screen: screen.port,
-    clock,
-    theme: "none",
-    followsBackground: false,
-    keys: {},
-    client,
-    session,
-    facts: { session: session.id, profile: "default", isCostShown: true },
-    model: "test:model",
-    since: 0,
-    last: 0,
-    history: () => ["an earlier input", "another one, with a word"],
-    draft: { text: "", keep: async () => undefined },
-    commands: () => session.slashCommands(),
-    editOutside: async (text) => `${text} edited`,
-    remember: async () => undefined,
-    send: (text) => session.send(text),
-    async slash(line, print) {
-      slashes.push(line);
-      print(`said: ${line}`);
-      return undefined;
-    },
-    afterwards: (text) => said.push(text),
-    save: async (name) => name,
-    notices: () => undefined,
-    describe: async (error) => `✗ ${String(error)}`,
-    signal: leave.signal,
-    ...parts,
-  });
-  open.push(async () => {
-    leave.abort();
-    await over;
-    await client.close();
-  });
-  await screen.shows("sess_");
-  /** Long enough after a question for its keys to count. */
-  const settle = (): void => {
-    laterMs += 1_000;
-  };
-  return { rig, screen, session, over, slashes, said, settle };
-}
 
 test("what is typed is echoed, sent and answered; the rows of the turn stay in the scrollback", async () => {
   const { screen } = await start([says("Hello **there**.\n\n- one\n- two\n")]);

@@ -8,8 +8,10 @@ import type { SlashCommand } from "#protocol";
 import { createDraftKeeper, type DraftKeeper } from "./draft.ts";
 import { firstRegion } from "./first-paint.ts";
 import type { KeyOverrides } from "./key-table.ts";
+import { withLasting } from "./lasting.ts";
 import { createPainter, type Frame, type Painter } from "./painter.ts";
 import type { ScreenPort } from "./screen-port.ts";
+import type { SessionFacts } from "./session-status.ts";
 import { initialState, type Message, type State } from "./state.ts";
 import type { StatusFacts } from "./status-line.ts";
 import { ASK_BACKGROUND, type ThemeName, themes } from "./theme.ts";
@@ -73,6 +75,9 @@ export interface RunningInterface {
 
 /** While something runs or is open: clocks and spinners. */
 const TICK_MS = 250;
+
+/** How long the conversation waits for what stands since before it. */
+const FACTS_MS = 5_000;
 
 /** Returns when the person leaves or the session ends. The terminal is as it was, whatever happens. */
 export async function runInterface(parts: InterfaceParts): Promise<InterfaceEnd> {
@@ -150,10 +155,21 @@ async function startRunning(
   signal: AbortSignal,
   end: (how: InterfaceEnd) => void,
 ): Promise<RunningInterface> {
-  const { createRunning } = await import("./running.ts");
-  const { screen, clock, session, model, theme } = parts;
-  const state = initialState(session.id, { model, theme, size: screen.size(), nowMs: clock.monotonicMs() });
+  const [{ createRunning }, facts] = await Promise.all([import("./running.ts"), factsInTime(parts)]);
+  const { screen, clock, session, model, theme, since } = parts;
+  const fresh = initialState(session.id, { model, theme, size: screen.size(), nowMs: clock.monotonicMs() });
+  const state = facts === undefined ? fresh : withLasting(fresh, facts, since);
   return createRunning({ parts, painter, signal, end, state });
+}
+
+/** Undefined where the server cannot say, or takes too long: the conversation is shown without. */
+async function factsInTime({ session, clock }: InterfaceParts): Promise<SessionFacts | undefined> {
+  const known = new AbortController();
+  const tooLate = clock.sleep(FACTS_MS, known.signal).then(() => undefined);
+  const asked = session.submit({ kind: "DescribeSession" }).then(({ result }) => result);
+  const facts = await Promise.race([asked, tooLate]).catch(() => undefined);
+  known.abort();
+  return facts;
 }
 
 function firstFrame({ facts, model, screen, theme }: InterfaceParts, typed: string): Frame {

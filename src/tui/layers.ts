@@ -11,6 +11,7 @@ import { modelLayer } from "./layers/model.ts";
 import { agentsLayer, skillsLayer } from "./layers/named-commands.ts";
 import { paletteLayer } from "./layers/palette.ts";
 import { panelLayer } from "./layers/panel.ts";
+import { planLayer } from "./layers/plan.ts";
 import { reviewLayer } from "./layers/review.ts";
 import { rulesLayer } from "./layers/rules.ts";
 import { serversLayer } from "./layers/servers.ts";
@@ -39,4 +40,5 @@ export const layers: readonly Layer[] = [
   hooksLayer,
   jobsLayer,
   panelLayer,
+  planLayer,
 ];

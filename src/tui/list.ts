@@ -38,6 +38,15 @@ export function withListAction(list: ListState, action: string | undefined, shap
   }
 }
 
+/** For rows that are read and not chosen: a step scrolls from the edge of the screen. */
+export function atEdge(list: ListState, action: string | undefined, { room, count }: ListShape): ListState {
+  const { item } = list.top;
+  if (action === "list-down" || action === "list-page-down") {
+    return { ...list, selected: Math.max(0, Math.min(count - 1, item + room - 1)) };
+  }
+  return action === "list-up" || action === "list-page-up" ? { ...list, selected: item } : list;
+}
+
 /** Selects the item and scrolls no further than it takes to see it. */
 export function select(list: ListState, item: number, shape: ListShape): ListState {
   const selected = Math.max(0, Math.min(item, shape.count - 1));

@@ -1,6 +1,7 @@
 /** One row for an event that is neither text nor a call: what changed, and what went wrong. Pure. */
 import { counted, visibleProse } from "#base";
 import { compactionLine, type Event, howItEnded, reasonText, scheduleLine } from "#protocol";
+import { withPlanNotice } from "./plan.ts";
 import { closed, notice, type Transcript } from "./transcript.ts";
 
 export function withNotice(before: Transcript, event: Event): Transcript {
@@ -13,6 +14,8 @@ export function withNotice(before: Transcript, event: Event): Transcript {
       return notice(before, "warn", `mode: ${event.payload.previous} → ${event.payload.mode}`);
     case "TodosChanged":
       return { ...before, todos: event.payload.todos };
+    case "PlanChanged":
+      return withPlanNotice(before, event);
     case "JobEnded":
       return notice(before, "dim", `& ${event.payload.job} ended: ${howItEnded(event.payload)}`);
     case "ScheduleChanged":

@@ -51,8 +51,7 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
 
   async function takeBack({ queued, text }: Extract<Effect, { type: "take-back" }>): Promise<void> {
     await session.submit({ kind: "WithdrawInput", queued });
-    const typed = editor.typed().text;
-    editor.write(typed === "" ? text : `${text}\n${typed}`);
+    editor.putBefore(text);
     painter.now();
   }
 
@@ -120,6 +119,10 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
         return editor.write(effect.text, effect.isOffering);
       case "clear":
         return editor.write("");
+      case "set-aside":
+        return editor.setAside();
+      case "bring-back":
+        return editor.bringBack();
       case "load":
         return void load(effect);
       case "submit":
@@ -136,7 +139,8 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
       case "edit-outside":
         return attempt(editOutside);
       case "open":
-        throw new Error(`a layer was to be opened outside of an update: ${effect.layer}`);
+      case "plan":
+        throw new Error(`an effect was left that only an update carries out: ${effect.type}`);
       case "leave":
         return end({ kind: "left" });
       case "suspend":

@@ -17,6 +17,8 @@ export function questionRows(questions: Questions, rows: number, style: RowStyle
       return permissionRows(question.asked, questions, rows, style);
     case "question":
       return askedRows(question.asked, questions, rows, style);
+    case "plan":
+      return planRows(question.plan, questions, rows, style);
     case "token":
       return tokenRows(question.asked, questions, rows, style);
     case undefined:
@@ -88,6 +90,30 @@ function askedRows(asked: Asked, { waiting, form: progress }: Questions, rows: n
   const problem = progress.problem === "" ? [] : [theme.paint("warn", `  ${visibleLine(progress.problem)}`)];
   const last = [...below, ...problem].map((row) => widgets.truncateToWidth(row, columns));
   return [head, ...fitted(foreignRows(texts.join("\n"), style), Math.max(1, rows - 1 - last.length), style), ...last];
+}
+
+function planRows(
+  plan: string,
+  { waiting, isTypingAnswer, isEditingPlan, form: { problem } }: Questions,
+  rows: number,
+  style: RowStyle,
+): string[] {
+  const { theme, columns } = style;
+  const keys = isEditingPlan
+    ? ["Enter approves the plan as it stands below. Ctrl-G opens it in $EDITOR, Esc goes back."]
+    : isTypingAnswer
+      ? ["What is wrong with it? Enter sends that to the agent, Esc goes back."]
+      : ["[a] approve", "[e] edit and approve", "[w] no, and say why", "[d] all of it"];
+  const below = [
+    ...(problem === ""
+      ? []
+      : wrapped(problem, columns - 2, style.widgets).map((row) => theme.paint("warn", `  ${row}`))),
+    ...keyRows(keys, style),
+  ];
+  const head = theme.paint("strong", rule("Approve this plan?", waiting.length, columns));
+  // While it is edited, it stands in the editor.
+  const content = isEditingPlan ? [] : foreignRows(plan, style);
+  return [head, ...fitted(content, Math.max(1, rows - 1 - below.length), style, "; [d] shows them"), ...below];
 }
 
 type Field = NonNullable<Asked["form"]>[number];

@@ -68,7 +68,7 @@ export function createRunning({ parts, painter, signal, end, ...from }: RunningO
   if (parts.draft.text !== "") editor.write(parts.draft.text);
   for (const text of keymap.problems) dispatch({ type: "print", tone: "warn", text });
   perform({ type: "load", name: "commands" });
-  perform({ type: "load", name: "facts" });
+  if (state.status.facts === undefined) perform({ type: "load", name: "facts" });
 
   return {
     bytes: (chunk) => keys.process(chunk),
@@ -87,7 +87,7 @@ export function createRunning({ parts, painter, signal, end, ...from }: RunningO
     },
     widthOf: widgets.visibleWidth,
     state: () => state,
-    typed: () => editor.typed().text || state.input.stashed,
+    typed: () => editor.draft() || state.input.stashed,
     close() {
       keys.destroy();
       state = { ...state, layers: [] };

@@ -1,5 +1,6 @@
 /** What the status line shows besides the conversation: what the session runs with, what is used of the context, and the cost. Pure. */
-import type { Event, ReplyOf, SessionId, Usage } from "#protocol";
+import { type Event, MODES, type ReplyOf, type SessionId, type Usage } from "#protocol";
+import type { Effect } from "./effects.ts";
 
 export type SessionFacts = ReplyOf<"DescribeSession">["result"];
 
@@ -38,6 +39,10 @@ export function withStatusEvent(before: SessionStatus, event: Event, session: Se
       const total = event.payload.session_total?.cost_usd;
       return total === undefined ? before : { ...before, sessionCostUsd: total };
     }
+    case "ModeChanged": {
+      const { facts } = before;
+      return { ...before, facts: facts && { ...facts, mode: event.payload.mode } };
+    }
     case "SandboxStatus":
       return { ...before, isSandboxed: event.payload.active };
     default:
@@ -50,6 +55,14 @@ const CHANGING: ReadonlySet<string> = new Set(["TurnEnded", "ModelChanged", "Mod
 /** Whether the facts may be others after it. */
 export function changesFacts({ kind }: Event): boolean {
   return CHANGING.has(kind);
+}
+
+/** The modes in turn; none as long as it is not known which one the session has. */
+export function nextMode({ facts }: SessionStatus): readonly Effect[] {
+  if (facts === undefined) return [];
+  const modes: readonly string[] = MODES;
+  const mode = MODES[(modes.indexOf(facts.mode) + 1) % MODES.length] ?? "ask";
+  return [{ type: "submit", command: { kind: "SetMode", mode } }];
 }
 
 function tokensOf({ input_tokens, output_tokens, cache_read_tokens, cache_write_tokens }: Usage): number {

@@ -18,9 +18,11 @@ import type { Keymap } from "./key-table.ts";
 import type { Layer, OpenLayer } from "./layer.ts";
 import { closeTop, openedLayers, toLayers, toTop } from "./layer-stack.ts";
 import type { Loaded } from "./loads.ts";
+import { noPlan, type SessionPlan, withPlanEvent } from "./plan.ts";
+import { answeredPlan } from "./plan-question.ts";
 import { takeBack, type WaitingInput, withQueueEvent } from "./queue.ts";
 import type { Size } from "./screen-writer.ts";
-import { changesFacts, noStatus, type SessionStatus, withStatusEvent } from "./session-status.ts";
+import { changesFacts, nextMode, noStatus, type SessionStatus, withStatusEvent } from "./session-status.ts";
 import type { ThemeName } from "./theme.ts";
 import { emptyTranscript, notice, type Tone, type Transcript } from "./transcript.ts";
 import type { Widgets } from "./widgets.ts";
@@ -34,6 +36,7 @@ export interface State {
   readonly input: InputState;
   /** Inputs that wait for their turn, oldest first. */
   readonly queue: readonly WaitingInput[];
+  readonly plan: SessionPlan;
   readonly status: SessionStatus;
   /** The last one is on top and has the keys. */
   readonly layers: readonly OpenLayer[];
@@ -91,6 +94,7 @@ export function initialState(
     questions: noQuestions(nowMs),
     input: noInput,
     queue: [],
+    plan: noPlan,
     status: noStatus,
     layers: [],
     banner: undefined,
@@ -102,7 +106,7 @@ export function initialState(
 export function update(before: State, message: Message, context: UpdateContext): Update {
   const { nowMs } = context;
   const state = { ...before, nowMs, banner: isOver(before.banner, nowMs) ? undefined : before.banner };
-  return openedLayers(changed(state, message, context), context);
+  return withAnswerRoom(before, answeredPlan(openedLayers(changed(state, message, context), context)));
 }
 
 function changed(state: State, message: Message, context: UpdateContext): Update {
@@ -140,6 +144,7 @@ function withMessageEvent(state: State, event: Event, agoMs: number, context: Up
     ...state,
     questions: withQuestionEvent(state.questions, event, state.nowMs),
     transcript: withEvent(state.transcript, event, state.nowMs - agoMs),
+    plan: withPlanEvent(state.plan, event, state.transcript.session),
     queue: withQueueEvent(state.queue, event, state.transcript.session),
     status: withStatusEvent(state.status, event, state.transcript.session),
   };
@@ -189,12 +194,15 @@ function withInputKey(state: State, { key, sequence, typed }: KeyMessage, contex
       return state.transcript.isTurnRunning && !typed.takesEscape ? { state, effects: [{ type: "cancel" }] } : type;
     case "steer":
       return withSubmit(state, typed.text, true);
+    case "next-mode":
+      return { state, effects: nextMode(state.status) };
     case "stash": {
+      if (state.questions.isTypingAnswer) return type;
       const { input, effects } = swapStash(state.input, typed.text);
       return { state: { ...state, input }, effects };
     }
     case "edit-queued":
-      return { state, effects: takeBack(state.queue) };
+      return state.questions.isTypingAnswer ? type : { state, effects: takeBack(state.queue) };
     case "edit-outside":
       return { state, effects: [{ type: "edit-outside" }] };
     default: {
@@ -235,7 +243,7 @@ function interrupted(state: State, typed: Typed, context: UpdateContext): Update
 function withSubmit(state: State, typed: string, isSteering: boolean): Update {
   const text = typed.trim();
   if (state.questions.waiting.length > 0 && state.questions.isTypingAnswer) {
-    const { questions, effects } = withTypedAnswer(state.questions, text);
+    const { questions, effects } = withTypedAnswer(state.questions, text, state.nowMs);
     return { state: { ...state, questions }, effects };
   }
   if (text === "") return same(state);
@@ -257,6 +265,21 @@ export function isPrintable(sequence: string): boolean {
 function keyOfLayer({ key, sequence }: KeyMessage) {
   const text = isPrintable(sequence) ? sequence : "";
   return (action: string | undefined) => ({ type: "key", key, text, action }) as const;
+}
+
+/** What is typed as an input makes room for an answer that is typed, and comes back behind it. */
+function withAnswerRoom({ questions: before }: State, { state, effects }: Update): Update {
+  const was = typingFor(before);
+  const is = typingFor(state.questions);
+  if (was === is) return { state, effects };
+  if (was === "") return { state, effects: [{ type: "set-aside" }, ...effects] };
+  return { state, effects: is === "" ? [...effects, { type: "bring-back" }] : [{ type: "clear" }, ...effects] };
+}
+
+/** What the answer is for; empty: what is typed is an input. */
+function typingFor({ waiting, isTypingAnswer, isEditingPlan }: Questions): string {
+  const [question] = waiting;
+  return question === undefined || !isTypingAnswer ? "" : `${question.kind}/${question.id}/${isEditingPlan}`;
 }
 
 function isOver(banner: State["banner"], nowMs: number): boolean {

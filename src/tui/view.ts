@@ -44,7 +44,7 @@ export function liveRegion(
   const share = Math.max(4, Math.floor(most * QUESTION_SHARE) - focus.rows.length);
   const asked = questionRows(state.questions, share, style);
   const status = statusLine(state, facts, style);
-  const pinned = pinnedRows(state.transcript, state.size.rows, style);
+  const pinned = pinnedRows(state, context.keymap, style);
   const queued = queueRows(state.queue, state.input.stashed, context.keymap, style);
   const below = [...pinned, ...queued, ...bannerRows(state, style), ...asked, ...focus.rows, status];
   const above = [...state.transcript.blocks.flatMap((block) => blockRows(block, style)), ...doingRows(state, style)];

@@ -4,7 +4,7 @@ import { callDetailRows } from "../block-text.ts";
 import { argsText, foreignRows } from "../call-text.ts";
 import { defineLayer, type LayerContext, type LayerStep } from "../layer.ts";
 import { headRow, keyHints } from "../layer-rows.ts";
-import { emptyList, inView, type ListShape, type ListState, visibleRows, withListAction } from "../list.ts";
+import { atEdge, emptyList, inView, type ListShape, type ListState, visibleRows, withListAction } from "../list.ts";
 import { factRows } from "../question-rows.ts";
 import { callOf } from "../transcript.ts";
 
@@ -26,7 +26,6 @@ export const callLayer = defineLayer<CallState>({
     if (message.type === "changed") return { state: { ...state, list: inView(state.list, shape) } };
     if (message.type !== "key") return { state };
     if (message.action === "close" || message.text === "q") return { isClosed: true };
-    // Rows are not chosen here: a step scrolls from the edge of the screen.
     const list = withListAction(atEdge(state.list, message.action, shape), message.action, shape);
     return { state: list === undefined ? state : { ...state, list } };
   },
@@ -44,14 +43,6 @@ export const callLayer = defineLayer<CallState>({
     return { rows: [headRow(titleOf(state.id, context), hint, style), ...shown] };
   },
 });
-
-function atEdge(list: ListState, action: string | undefined, { room, count }: ListShape): ListState {
-  const { item } = list.top;
-  if (action === "list-down" || action === "list-page-down") {
-    return { ...list, selected: Math.min(count - 1, item + room - 1) };
-  }
-  return action === "list-up" || action === "list-page-up" ? { ...list, selected: item } : list;
-}
 
 function shapeOf({ id }: CallState, context: LayerContext): ListShape {
   return { count: rowsOf(id, context)?.length ?? 0, room: Math.max(1, context.rows - 1), heightOf: () => 1 };
