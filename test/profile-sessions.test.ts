@@ -39,6 +39,20 @@ describe("one program, several profiles", () => {
     },
   );
 
+  test("each session compacts as its profile says, field by field before config.toml", async () => {
+    const { open, slash } = await createProfiledProgram({
+      files: {
+        "../.config/harness/config.toml": '[context]\ncompaction = "prune"\nmax_tokens = 9000\n',
+        [`${USER}/long.toml`]: "[context]\nmax_tokens = 64000\n",
+        [`${USER}/wrong.toml`]: '[context]\ncompaction = "sometimes"\n',
+      },
+    });
+    const shown = async (profile: string) => (await slash(await open({ profile }), "profile")).text;
+    expect(await shown("default")).toMatch(/context +max_tokens 9000, compaction prune +\(.*config\.toml\)/);
+    expect(await shown("long")).toMatch(/context +max_tokens 64000, compaction prune +\(.*long\.toml\)/);
+    await expect(open({ profile: "wrong" })).rejects.toMatchObject({ reason: "ConfigInvalid" });
+  });
+
   test("a session keeps its profile when it is resumed, and another one is refused", async () => {
     const { open, harness, turn } = await program({ flags: { allow: ["Write"] } });
     const session = await open({ profile: "shop" });

@@ -24,6 +24,7 @@ export function applyProfile(settings: Settings, { values, presets, inForce }: P
       ...servers.map((server) => ({ ...server, declaredIn: inForce.source })),
     ],
     contextSources: values.context_sources ?? settings.contextSources,
+    context: { ...settings.context, ...values.context },
     allowProjectHooks: values.allow_project_hooks ?? settings.allowProjectHooks,
     ...defined({
       promptHeader: header === undefined ? undefined : { text: header, source: inForce.source },

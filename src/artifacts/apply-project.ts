@@ -1,6 +1,6 @@
 /** What a project says about things that settings decide. */
-import type { ModelConfig, Project } from "./project.ts";
-import type { ModelSettings, Settings } from "./settings.ts";
+import type { ContextConfig, ModelConfig, Project, ProjectConfig } from "./project.ts";
+import type { ContextSettings, ModelSettings, Settings } from "./settings.ts";
 
 /**
  * The project's models replace the user's, and its limit of steps holds. Everything that may change while a session runs (rules,
@@ -17,6 +17,11 @@ export function applyProject(settings: Settings, { config }: Project): Settings 
     models: unique.length === 0 ? settings.models : unique.map((one) => toSettings(one, settings.models)),
     maxSteps: Math.min(config.maxSteps ?? settings.maxSteps, config.maxStepsCap ?? Number.POSITIVE_INFINITY),
   };
+}
+
+/** A field of the project comes before that of the user, and that before the default of projects. */
+export function contextInForce(user: ContextSettings, project: ProjectConfig | undefined): ContextConfig {
+  return { files: [], ...project?.contextDefaults, ...user, ...project?.context };
 }
 
 /** Of models that a `harness.md` names, where neither it nor the user says. */

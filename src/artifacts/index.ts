@@ -1,7 +1,7 @@
 /** Files that people write, as typed and checked values. */
 
 export { DEFAULT_VERIFY_RETRIES } from "./agent-table.ts";
-export { applyProject } from "./apply-project.ts";
+export { applyProject, contextInForce } from "./apply-project.ts";
 export { artifactTables } from "./artifact-tables.ts";
 export { changeServers, type ServerChange, writtenServers } from "./change-servers.ts";
 export { expandCommand } from "./command-prompt.ts";

@@ -1,6 +1,7 @@
 /** A profile: which model, context files, servers, tools, skills and rules one kind of work uses. Reads no files. */
 import { hash } from "node:crypto";
 import { defined } from "#base";
+import { contextSettings } from "./context-settings.ts";
 import { mcpServersType } from "./mcp-table.ts";
 import { isProfileName } from "./profile-name.ts";
 import { choice, defineTable, flag, integer, list, nested, positive, textThat, type ValuesOf } from "./schema.ts";
@@ -59,6 +60,11 @@ export const profileTable = defineTable({
       default: "as in `config.toml`",
       meaning:
         "Which [context files](../guide/writing-context.md#files-for-other-agents) of a repository Harness reads. Each needs your ack.",
+    },
+    context: {
+      type: contextSettings,
+      default: "as in `config.toml`",
+      meaning: "How long conversations are made shorter, field by field before `config.toml`.",
     },
     mcp_servers: {
       type: mcpServersType,

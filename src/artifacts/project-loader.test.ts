@@ -20,6 +20,7 @@ describe("a project", () => {
     expect(project?.config).toEqual({
       models: [],
       context: { files: [] },
+      contextDefaults: {},
       toolsPolicies: [],
       networks: [],
       permissions: [],
@@ -62,6 +63,7 @@ describe("a project", () => {
         retry: { maxRetries: 3, initialBackoffMs: 250, maxBackoffMs: 8000, multiplier: 2 },
       },
       models: [{ model: "openai:gpt-6-luna", place: at(12, 5) }],
+      contextDefaults: { maxHistory: 50, maxTokens: 128_000 },
       context: {
         maxHistory: 30,
         maxTokens: 32_000,
@@ -173,7 +175,8 @@ describe("a project", () => {
       model: "anthropic:claude-sonnet-5-5",
       place: { file: "harness.yaml", line: 1, column: 8 },
     });
-    expect(project?.config.context).toEqual({ maxHistory: 50, maxTokens: 128_000, systemPrompt: "Hi", files: [] });
+    expect(project?.config.context).toEqual({ systemPrompt: "Hi", files: [] });
+    expect(project?.config.contextDefaults).toEqual({ maxHistory: 50, maxTokens: 128_000 });
   });
 
   test("has one root file", async () => {

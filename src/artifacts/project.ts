@@ -248,7 +248,10 @@ export interface PermissionExample {
 export interface ProjectConfig {
   readonly model?: ModelConfig;
   readonly models: readonly ModelConfig[];
+  /** As it is written. */
   readonly context: ContextConfig;
+  /** What holds where neither the project nor the user says: nothing in a folder without a root file. */
+  readonly contextDefaults: Pick<ContextConfig, "maxHistory" | "maxTokens">;
   /** Steps per turn of the root, when the project says so; the same as `delegation.iterationsPerDepth[0]`. */
   readonly maxSteps?: number;
   /** What no setting, variable or flag may exceed: the admin policy's. */

@@ -1,7 +1,7 @@
 /** What can be configured, with its defaults: the merged result of user configuration, project, environment and flags. */
 import { type ContextSource, DEFAULT_CONTEXT_SOURCES } from "./context-sources.ts";
 import type { McpServer } from "./mcp-server.ts";
-import type { ProjectConfig } from "./project.ts";
+import type { ContextConfig, ProjectConfig } from "./project.ts";
 import type { ShellHook } from "./shell-hook.ts";
 
 export interface RetrySettings {
@@ -108,6 +108,9 @@ export interface MemorySettings {
   readonly maxTokens?: number;
 }
 
+/** What is absent is as the project says. */
+export type ContextSettings = Pick<ContextConfig, "maxHistory" | "maxTokens" | "compaction" | "compactionModel">;
+
 export interface DaemonSettings {
   /** With nobody attached and nothing to do for this long, a daemon in the background ends. */
   readonly idleMinutes: number;
@@ -209,6 +212,7 @@ export interface Settings {
   /** Shell hooks of a project run once they were acked. Of the user's own file and flags alone. */
   readonly allowProjectHooks: boolean;
   readonly memory: MemorySettings;
+  readonly context: ContextSettings;
   readonly redaction: {
     /** What else is a secret: RE2 syntax. */
     readonly patterns: readonly { readonly kind: string; readonly pattern: string }[];
@@ -267,6 +271,7 @@ export const defaultSettings: Settings = {
   hooks: [],
   allowProjectHooks: false,
   memory: { enabled: true, write: false },
+  context: {},
   redaction: { patterns: [], disabledKinds: [] },
   budgets: {},
   contextSources: DEFAULT_CONTEXT_SOURCES,

@@ -21,10 +21,9 @@ export function mergeTiers(project: WrittenConfig | undefined, admin: WrittenCon
   const cap = admin?.delegation?.iterationsPerDepth?.[0];
   return {
     models: project?.models ?? [],
-    context: {
-      ...(project === undefined ? {} : { maxHistory: DEFAULT_MAX_HISTORY, maxTokens: DEFAULT_CONTEXT_TOKENS }),
-      ...(project?.context?.config ?? { files: [] }),
-    },
+    context: project?.context?.config ?? { files: [] },
+    contextDefaults:
+      project === undefined ? {} : { maxHistory: DEFAULT_MAX_HISTORY, maxTokens: DEFAULT_CONTEXT_TOKENS },
     toolsPolicies: written.flatMap(({ tier, config: { toolsPolicy } }) => owned(tier, "policy", toolsPolicy)),
     networks: written.flatMap(({ tier, config: { network } }) => owned(tier, "network", network)),
     permissions: permissions.flatMap((one) => one.rules),

@@ -36,6 +36,7 @@ describe("config.toml", () => {
         daemon: { idleMinutes: 30, sessionIdleMinutes: 30 },
         plugins: {},
         memory: { enabled: true, write: false },
+        context: {},
         redaction: { patterns: [], disabledKinds: [] },
         budgets: {},
         contextSources: ["AGENTS.md"],
@@ -117,6 +118,12 @@ content_days = 90
 write = true
 max_tokens = 500
 
+[context]
+max_history = 20
+max_tokens = 9000
+compaction = "prune"
+compaction_model = "custom:small"
+
 [redaction]
 patterns = [{ kind = "badge", pattern = "B-[0-9]{6}" }]
 disabled_kinds = ["iban"]
@@ -162,6 +169,7 @@ cmd = "echo bye"
       origins: {
         context_sources: "built-in",
         allow_project_hooks: "config.toml",
+        context: "config.toml",
         ...{
           default_model: "config.toml",
           mcp_servers: "config.toml",
@@ -220,10 +228,11 @@ cmd = "echo bye"
       log: { level: "warn", components: { engine: "debug", "provider.openai": "trace" }, keepDays: 3, maxMb: 1.5 },
       daemon: { idleMinutes: 5, sessionIdleMinutes: 30 },
       plugins: {
-        guard: { path: "/opt/guard.mjs", sha256: "ab".repeat(32), place: "config.toml:70" },
-        "other-one": { path: "/opt/other.mjs", place: "config.toml:73" },
+        guard: { path: "/opt/guard.mjs", sha256: "ab".repeat(32), place: "config.toml:76" },
+        "other-one": { path: "/opt/other.mjs", place: "config.toml:79" },
       },
       memory: { enabled: true, write: true, maxTokens: 500 },
+      context: { maxHistory: 20, maxTokens: 9000, compaction: "prune", compactionModel: "custom:small" },
       redaction: { patterns: [{ kind: "badge", pattern: "B-[0-9]{6}" }], disabledKinds: ["iban"] },
       budgets: { turn: { maxCostUsd: 0.5, maxCalls: 10 } },
       sandbox: "required",

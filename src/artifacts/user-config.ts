@@ -25,11 +25,11 @@ export async function parseUserConfig(file: string, text: string, base = default
 
 /** By the names that a profile has for the keys. */
 function originsIn(
-  { model, models, context_sources, mcp_servers, retention, permissions, allow_project_hooks }: UserValues,
+  { model, models, context, context_sources, mcp_servers, retention, permissions, allow_project_hooks }: UserValues,
   file: string,
 ): Settings["origins"] {
   const set = {
-    ...{ context_sources, mcp_servers, allow_project_hooks },
+    ...{ context, context_sources, mcp_servers, allow_project_hooks },
     default_model: model ?? models,
     retention: retention?.contentDays,
     strict: permissions?.strict,

@@ -1,5 +1,6 @@
 /** `config.toml`: the tables of the user's own configuration, and what the program makes of them. */
 import { defined } from "#base";
+import { contextSettings } from "./context-settings.ts";
 import { type ContextSource, contextSources, DEFAULT_CONTEXT_SOURCES } from "./context-sources.ts";
 import { interfaceType, keysType } from "./interface-table.ts";
 import { budgetsType } from "./limits-table.ts";
@@ -300,6 +301,7 @@ export const userTable = defineTable({
       meaning:
         "Which [context files](../guide/writing-context.md#files-for-other-agents) of a repository Harness reads, in this order in each folder. Each needs your ack. `[]` reads none.",
     },
+    context: { type: contextSettings, meaning: "How long conversations are made shorter." },
     permissions: { type: permissionsType, meaning: "Which calls run, which ask for approval and which are refused." },
     sandbox: {
       type: choice("auto", "required", "off"),
@@ -388,6 +390,7 @@ export function toSettings(values: ValuesOf<typeof userTable.fields>, base: Sett
       redaction: values.redaction,
       budgets: values.budgets,
       memory: values.memory,
+      context: values.context,
       contextSources: values.context_sources,
       systemPrompt,
     }),

@@ -2,7 +2,15 @@
 
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { contextTexts, instructionTexts, notEnabledFiles, type Project, skillList, skillsOf } from "#artifacts";
+import {
+  contextInForce,
+  contextTexts,
+  instructionTexts,
+  notEnabledFiles,
+  type Project,
+  skillList,
+  skillsOf,
+} from "#artifacts";
 import { defined, messageOf, visibleLine } from "#base";
 import {
   basePrompt,
@@ -147,7 +155,7 @@ async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags
     ),
   ];
   const tokens = sections.reduce((sum, { active, tokens: own }) => (active ? sum + own : sum), 0);
-  const budget = flags.budget ?? project.config.context.maxTokens ?? DEFAULT_BUDGET;
+  const budget = flags.budget ?? contextInForce(settings.context, project.config).maxTokens ?? DEFAULT_BUDGET;
   return {
     ...{ model, counted: counter.how, sections, tokens, budget },
     mcp_servers: serverFacts(preview),

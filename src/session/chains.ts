@@ -89,8 +89,8 @@ export function requestChain(
 
 /** Where nothing compacts the conversation, it is cut. */
 function shownTurns(parts: SessionEngineParts): number | undefined {
-  const config = contextConfig(parts);
-  return config?.compaction === "off" ? config.maxHistory : undefined;
+  const { compaction, maxHistory } = contextConfig(parts);
+  return compaction === "off" ? maxHistory : undefined;
 }
 
 /** Behind the last one the tool runs. Nothing reaches a tool but through all of these, and only the gate hands out ports. */

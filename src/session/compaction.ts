@@ -1,6 +1,6 @@
 /** How a session compacts: with the settings of its project or of its delegate, its models, its hooks and its files. */
 import { createHash } from "node:crypto";
-import type { ContextConfig } from "#artifacts";
+import { type ContextConfig, contextInForce } from "#artifacts";
 import { defined, EffectError, isRecord } from "#base";
 import { type CompactionSettings, createCompactor, type SessionCompactor } from "#context";
 import type { HookDispatcher, ToolSource } from "#engine";
@@ -12,11 +12,14 @@ const MAX_HASHED_BYTES = 1024 * 1024;
 /** A conversation this small is never compacted; nobody asks for the window of its model. */
 const MIN_COMPACTED_TOKENS = 2_000;
 
+/** An agent inherits what it does not set. */
 export function contextConfig({
   birth,
   place,
-}: Pick<SessionEngineParts, "birth" | "place">): ContextConfig | undefined {
-  return birth?.spec.context ?? place.runtime?.live.current().config.context;
+  dependencies: { settings },
+}: Pick<SessionEngineParts, "birth" | "place" | "dependencies">): ContextConfig {
+  const inForce = contextInForce(settings.context, place.runtime?.live.current().config);
+  return { ...inForce, ...birth?.spec.context };
 }
 
 export function sessionCompactor(parts: SessionEngineParts, hooks: HookDispatcher | undefined): SessionCompactor {
@@ -24,12 +27,7 @@ export function sessionCompactor(parts: SessionEngineParts, hooks: HookDispatche
   const { provider, resolve } = dependencies.models;
   return createCompactor({
     settings(): CompactionSettings {
-      const {
-        compaction: mode = "summarize",
-        compactionModel: model,
-        maxTokens,
-        maxHistory,
-      } = contextConfig(parts) ?? {};
+      const { compaction: mode = "summarize", compactionModel: model, maxTokens, maxHistory } = contextConfig(parts);
       return { mode, ...defined({ maxTokens, maxHistory, model }) };
     },
     minTokens: MIN_COMPACTED_TOKENS,

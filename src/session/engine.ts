@@ -36,7 +36,7 @@ import type { SessionId, TurnId } from "#protocol";
 import { type BackgroundJobs, createBackgroundJobs, createJobTools } from "#tools";
 import { type Agreements, createAgreements } from "./agreements.ts";
 import { lookups, requestChain, toolChain } from "./chains.ts";
-import { rereadSource, sessionCompactor } from "./compaction.ts";
+import { contextConfig, rereadSource, sessionCompactor } from "./compaction.ts";
 import { createDelegating, type Delegating, type DelegatingParts } from "./delegates.ts";
 import type { SessionDependencies } from "./dependencies.ts";
 import { permissionOf, rulesOf } from "./policy.ts";
@@ -199,16 +199,21 @@ function modelOf({ core, dependencies, world }: SessionEngineParts, { request: b
 }
 
 /** What its world does is recorded. What joins the turns of a root: stable blocks first, then what fits the input. */
-function joiningOf({ core: { bus }, birth, world, place: { memory, runtime } }: SessionEngineParts): {
+function joiningOf(parts: SessionEngineParts): {
   readonly join?: JoinTurn;
   readonly blocks: () => readonly PromptBlock[];
 } {
+  const {
+    core: { bus },
+    birth,
+    world,
+    place: { memory, runtime },
+  } = parts;
   world.sandbox.recordTo(bus);
   world.servers.recordTo(bus);
   if (birth !== undefined) return { blocks: () => [] };
   memory.recordTo(bus);
-  const visible: SessionSourcesOptions["visible"] = (history) =>
-    lastTurns(history, runtime?.live.current().config.context.maxHistory);
+  const visible: SessionSourcesOptions["visible"] = (history) => lastTurns(history, contextConfig(parts).maxHistory);
   const sources = runtime && createSessionSources({ bus, sources: runtime.live.sources, visible });
   return {
     async join(turn) {

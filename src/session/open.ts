@@ -1,6 +1,6 @@
 /** Opens one session: finds it and its folder, gives it ports, a log and a place in its tree, then its engine. */
 import { isAbsolute } from "node:path";
-import { loadFieldParser, optionalFiles } from "#artifacts";
+import { contextInForce, loadFieldParser, optionalFiles } from "#artifacts";
 import { defined } from "#base";
 import { basePrompt, lastTurns } from "#context";
 import type { Beginning, ImportedTurns, LiveSession, SessionLimits } from "#control";
@@ -72,7 +72,7 @@ export async function openSession(
       store: program.tape.session(id).memory(program.memoryOf(folder)),
       repository: () => optionalFiles(project() ?? { optional: [] }, "memory").map(({ content }) => content),
       labels: () => labels?.held() ?? [],
-      visible: (history) => lastTurns(history, project()?.config.context.maxHistory),
+      visible: (history) => lastTurns(history, contextInForce(settings.context, project()?.config).maxHistory),
     });
   const parts = { id, folder, dependencies: found.dependencies, project, deniedPrograms: denied, memory: memory.port };
   const world = await openWorld({ ...parts, ...shared });

@@ -66,6 +66,7 @@ function valuesOf(settings: Settings): readonly (readonly [string, string, strin
     ["default_model", visibleLine(models[0]?.model ?? "by the keys that are there"), origin("default_model")],
     ["prompt_header", header === 0 ? "none" : counted(header, "line"), origin("prompt_header")],
     ["context_sources", contextSources.join(", ") || "none", origin("context_sources")],
+    ["context", contextText(settings.context), origin("context")],
     ["tool_packs", toolPacks?.join(", ") ?? "all", origin("tool_packs")],
     ["skill_packs", skillPacks?.join(", ") ?? "builtin", origin("skill_packs")],
     [
@@ -78,6 +79,12 @@ function valuesOf(settings: Settings): readonly (readonly [string, string, strin
     ["retention", days === undefined ? "30 days" : counted(days, "day"), origin("retention")],
     ["allow_project_hooks", String(settings.allowProjectHooks), origin("allow_project_hooks")],
   ];
+}
+
+function contextText({ maxHistory, maxTokens, compaction, compactionModel }: Settings["context"]): string {
+  const said = { max_history: maxHistory, max_tokens: maxTokens, compaction, compaction_model: compactionModel };
+  const fields = Object.entries(said).flatMap(([key, value]) => (value === undefined ? [] : [`${key} ${value}`]));
+  return visibleLine(fields.join(", ")) || "as the project says";
 }
 
 function listed(names: readonly string[]): string {
