@@ -14,6 +14,8 @@ export interface RankedMemory {
   readonly tags: readonly string[];
   /** Words of the text that it has, by stem, rarest first. */
   readonly words: readonly string[];
+  /** What they share says as much as a word that no other memory has. */
+  readonly isTelling: boolean;
 }
 
 export interface MemoryRanking {
@@ -27,6 +29,8 @@ const WEIGHTS = { tag: 4, name: 2.5, description: 3, keyword: 2.5, body: 1 } as 
 const TAG_BONUS = 2;
 const RELATED_SHARE = 0.6;
 const SIMILAR_SHARE = 0.6;
+/** Of what a word is worth that one memory alone has. */
+const TELLING_SHARE = 0.9;
 /** Of the trigrams of two words. */
 const MIN_SIMILARITY = 0.55;
 const MIN_SIMILAR_CHARS = 5;
@@ -61,10 +65,9 @@ export function createRanking(memories: readonly Memory[]): MemoryRanking {
   // Most inputs need it, and a session that only lists its memories does not.
   const trigrams = once(() => trigramIndex([...postings.keys()]));
 
-  function rarity(word: string): number {
-    const holders = postings.get(word)?.length ?? 0;
-    return Math.log(1 + (memories.length - holders + 0.5) / (holders + 0.5));
-  }
+  const rarityOf = (holders: number): number => Math.log(1 + (memories.length - holders + 0.5) / (holders + 0.5));
+  const rarity = (word: string): number => rarityOf(postings.get(word)?.length ?? 0);
+  const tellingScore = rarityOf(1) * TELLING_SHARE;
 
   /** What a word of the text may stand for, with how much it then counts. */
   function meanings(word: string): readonly (readonly [string, number])[] {
@@ -107,7 +110,8 @@ export function createRanking(memories: readonly Memory[]): MemoryRanking {
         );
         const bonus = whole.reduce((sum, one) => sum + TAG_BONUS * Math.min(1, rarity(one.words[0] ?? "") / 4), 0);
         const rarestFirst = words.toSorted((a, b) => rarity(b) - rarity(a));
-        return [{ memory, score: score + bonus, tags: whole.map(({ tag }) => tag), words: rarestFirst }];
+        const [named, isTelling] = [whole.map(({ tag }) => tag), score >= tellingScore];
+        return [{ memory, score: score + bonus, tags: named, words: rarestFirst, isTelling }];
       });
       return ranked.sort((a, b) => b.score - a.score || (keyOf(a.memory) < keyOf(b.memory) ? -1 : 1));
     },

@@ -58,6 +58,13 @@ test("one common word is not enough", () => {
   expect(choose(memories, "tell me about the service")).toEqual([]);
 });
 
+test("one word that no other memory has is enough, and one of many is not", () => {
+  const others = Array.from({ length: 30 }, (_, at) => memory(`m${at}`, { description: `service number ${at}` }));
+  const memories = [...others, memory("a", { description: "The service has quarterly restore drills" })];
+  const chosen = choose(memories, "can we restore it?").filter(({ isChosen }) => isChosen);
+  expect(chosen).toMatchObject([{ memory: { name: "a" }, why: "words: restor" }]);
+});
+
 test("what the conversation has, what does not fit and what matches worse is left out, with the reason", () => {
   const body = "long ".repeat(100);
   const memories = [
@@ -86,13 +93,12 @@ test("the same input chooses the same, whatever the order of the memories", () =
   expect(names(memories)).toEqual(names(memories.toReversed()));
 });
 
-test("the labelled inputs find their memory among the first five of 1,000, in time", () => {
+test("the labelled inputs choose their memory among the first five of 1,000, in time", () => {
   const ranking = createRanking([...labelledMemories, ...otherMemories(900)]);
-  const found = labelledQueries.filter(({ text, wanted }) =>
-    ranking
-      .rank(text)
-      .slice(0, 5)
-      .some(({ memory: { name } }) => name === wanted),
+  const found = labelledQueries.filter(({ text: input, wanted }) =>
+    chooseMemories(ranking, { input, maxTokens: 1_500, isKnown: () => false }).some(
+      ({ memory: { name }, isChosen }) => isChosen && name === wanted,
+    ),
   );
   expect(labelledQueries).toHaveLength(200);
   expect(found.length / labelledQueries.length).toBeGreaterThanOrEqual(0.9);
