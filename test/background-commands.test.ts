@@ -128,6 +128,34 @@ describe("a background command", () => {
     expect(existsSync(join(rig.workspace.root, "left"))).toBe(false);
   });
 
+  test("that was allowed goes on when plan mode begins: it can be read and stopped, and no other starts", async () => {
+    const rig = await rigOf(beside(`${until("go")}; echo late > made; echo out`), beside("sleep 600"), says("started"));
+    await rig.send();
+    const [first, second] = rig.of("JobStarted").map(({ job }) => job);
+    rig.vendor.reply(
+      calls(["exec", { command: "touch other", background: true }], ["job_read", { job: first }]),
+      calls(["job_stop", { job: second }]),
+      says("planned"),
+      says("seen"),
+    );
+    await rig.submit({ kind: "EnterPlanMode" });
+    await rig.send("plan it");
+    expect(rig.of("ToolResult").map(({ name, outcome }) => `${name} ${outcome}`)).toEqual([
+      "exec ok",
+      "exec ok",
+      "exec denied",
+      "job.read ok",
+      "job.stop ok",
+    ]);
+    expect(rig.of("JobStarted")).toHaveLength(2);
+    expect(rig.of("JobEnded")).toMatchObject([{ job: second, status: "stopped" }]);
+    rig.workspace.put("go", "");
+    await expect.poll(() => rig.of("JobEnded").at(-1)).toMatchObject({ job: first, status: "exited", exit_code: 0 });
+    expect(existsSync(join(rig.workspace.root, "made"))).toBe(true);
+    await rig.send("and now?");
+    expect(JSON.stringify(rig.vendor.requests.at(-1)?.body)).toContain("The background command");
+  });
+
   test("does not end with a turn that is cancelled", async () => {
     const rig = await rigOf(beside("sleep 600"), calls(["job_read", { wait_ms: 600_000 }]), says("done"));
     const turn = rig.send();

@@ -1,97 +1,29 @@
 /** Long sessions in the whole program: what a compaction leaves, when it comes, what it costs, and what stays when it fails. */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { defined } from "#base";
 import { TurnId } from "#protocol";
 import { loadPortability } from "#stores";
 import { createSystemClock } from "#world";
 import { record, startReplay } from "./fakes/cassette-rig.ts";
 import { createDelegationRig } from "./fakes/delegation-rig.ts";
 import type { FakeResponse } from "./fakes/fake-provider.ts";
-import { calls, type RigOptions, says } from "./fakes/harness-rig.ts";
+import { calls, says } from "./fakes/harness-rig.ts";
+import {
+  type Asked,
+  createLongRig,
+  isSummary,
+  LONG_TEXT,
+  SUMMARY,
+  textOf,
+  WINDOW,
+  withContext,
+} from "./fakes/long-rig.ts";
 import { runLongSession } from "./fakes/long-session.ts";
 import type { MockReply } from "./fakes/mock-reply.ts";
-import { createProjectRig, type ProjectFiles, type ProjectRig } from "./fakes/project-rig.ts";
+import type { ProjectFiles } from "./fakes/project-rig.ts";
 import { agentFile, answers, delegates, makes } from "./fakes/roles.ts";
 import { createTemporaryWorkspace } from "./fakes/temporary-workspace.ts";
 import { append } from "./store-suite.ts";
-
-const WINDOW = 20_000;
-/** About 2,000 tokens. */
-const LONG_TEXT = "a line of a file that is long enough\n".repeat(200);
-const SUMMARY = says("The agent reads data.txt again and again; result 12 has it.");
-
-interface Asked {
-  readonly messages: readonly { readonly role: string; readonly content: unknown }[];
-  readonly tools?: readonly { readonly function: { readonly name: string } }[];
-}
-
-/** The request for a summary is the one that offers no tools. */
-function isSummary(body: unknown): boolean {
-  return ((body as Asked).tools ?? []).length === 0;
-}
-
-interface LongOptions {
-  readonly summary?: MockReply | (() => MockReply | Promise<MockReply>);
-  readonly files?: ProjectFiles;
-  /** Of the model; null: nobody knows it. */
-  readonly window?: number | null;
-  readonly step?: (body: Asked, at: number) => MockReply | undefined;
-  readonly store?: RigOptions["store"];
-}
-
-interface LongRig extends ProjectRig {
-  /** Bodies of the requests of steps, and of summaries. */
-  readonly steps: readonly Asked[];
-  readonly summaries: readonly Asked[];
-  /** Turns that read the file once and answer. */
-  turns(count: number): Promise<void>;
-}
-
-async function createLongRig({
-  summary = SUMMARY,
-  files = {},
-  window = WINDOW,
-  step,
-  store,
-}: LongOptions = {}): Promise<LongRig> {
-  const steps: Asked[] = [];
-  const summaries: Asked[] = [];
-  const model = { model: "openai:mock-model", ...(window !== null && { contextTokens: window }) };
-  const rig = await createProjectRig({ "data.txt": LONG_TEXT, ...files }, [], {
-    settings: { models: [model] },
-    ...defined({ store }),
-    answer(raw) {
-      const body = raw as Asked; // what the mock vendor has let pass
-      if (isSummary(raw)) {
-        summaries.push(body);
-        return typeof summary === "function" ? (summary() as MockReply) : summary;
-      }
-      steps.push(body);
-      const own = step?.(body, steps.length);
-      if (own !== undefined) return own;
-      if (body.messages.at(-1)?.role === "tool") return says(`answer ${steps.length}: ${"word ".repeat(500)}`);
-      return calls(["fs_read", { path: "data.txt", limit: 1000 + steps.length }]);
-    },
-  });
-  let sent = 0;
-  return {
-    ...rig,
-    steps,
-    summaries,
-    async turns(count) {
-      for (let n = 0; n < count; n++) {
-        sent += 1;
-        expect(await rig.send(`request number ${sent}.`)).toMatchObject({ outcome: "answered" });
-      }
-    },
-  };
-}
-
-const textOf = (body: Asked | undefined): string => JSON.stringify(body?.messages);
-const withContext = (context: string): ProjectFiles => ({
-  "harness.md": `---\ncontext: {${context}}\n---\n\nBe brief.\n`,
-});
 
 describe("a request that would be too large", () => {
   test("gets references first, then a summary, and is never refused", async () => {
@@ -131,6 +63,28 @@ describe("a request that would be too large", () => {
     expect(compactions[0]).toMatchObject({ trigger: "max_tokens" });
     const excerpt = compactions.find(({ strategy }) => strategy === "excerpt");
     expect(excerpt?.summary).toMatch(/- fs\.read .*data\.txt.*: ok, result \d+/);
+  });
+
+  test.each<[string, string | undefined, object, object]>([
+    ["by the user, without a project", undefined, { maxHistory: 4 }, { trigger: "max_history", strategy: "summarize" }],
+    [
+      "by the user, where the project says nothing",
+      "files: []",
+      { maxHistory: 4, compaction: "prune" },
+      { strategy: "excerpt" },
+    ],
+    [
+      "by the project before the user",
+      "max_history: 4",
+      { maxHistory: 90, compaction: "prune" },
+      { strategy: "excerpt" },
+    ],
+  ])("is compacted as set %s", async (_, project, context, made) => {
+    const files = project === undefined ? {} : withContext(project);
+    const models = [{ model: "openai:mock-model", contextTokens: 1_000_000 }];
+    const rig = await createLongRig({ files, rig: { settings: { models, context } } });
+    await rig.turns(5);
+    expect(rig.of("CompactionTriggered")).toMatchObject([made]);
   });
 
   test("has the last half of max_history and a summary of the turns before", async () => {
@@ -381,7 +335,7 @@ test("a recording with compactions replays byte for byte", async () => {
 
 test("a branch has the boundary, and its own ids are those of the references", async () => {
   const root = join(createTemporaryWorkspace().root, "log");
-  const rig = await createLongRig({ store: { kind: "jsonl", root } });
+  const rig = await createLongRig({ rig: { store: { kind: "jsonl", root } } });
   await rig.turns(6);
   expect(rig.of("CompactionTriggered")).toMatchObject([{ strategy: "prune" }]);
   const { openJsonlStore, branchSession } = await loadPortability();
@@ -436,7 +390,7 @@ test("a delegate compacts by its own window, and rereads without being given the
 
 test("a process that is killed in the middle of a compaction has lost nothing but that turn", async () => {
   const root = join(createTemporaryWorkspace().root, "log");
-  const rig = await createLongRig({ store: { kind: "jsonl", root }, window: 1_000_000 });
+  const rig = await createLongRig({ rig: { store: { kind: "jsonl", root } }, window: 1_000_000 });
   await rig.turns(3);
   const before = rig.steps.at(-1)?.messages ?? [];
   await rig.submit({ kind: "EndSession" });

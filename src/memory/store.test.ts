@@ -15,6 +15,7 @@ import { loadMemoryFormat } from "#artifacts";
 import type { MemoryDraft } from "#base";
 import { createSystemClock } from "#world";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
+import { createSmallDisk, whyNoDisk } from "../../test/fakes/small-disk.ts";
 import { createMemoryStore, MAX_MEMORIES, type OwnMemoryStore } from "./store.ts";
 
 const SECRET = "sk-test-not-a-real-key";
@@ -28,8 +29,8 @@ interface Rig {
   open(): OwnMemoryStore;
 }
 
-function createRig(): Rig {
-  const folder = mkdtempSync(join(tmpdir(), "harness-memory-"));
+function createRig(parent = tmpdir()): Rig {
+  const folder = mkdtempSync(join(parent, "harness-memory-"));
   onTestFinished(() => {
     chmodSync(folder, 0o700);
     rmSync(folder, { recursive: true, force: true });
@@ -187,3 +188,49 @@ test.each(["../x", "a/b", "", ".", "A", "a\0b", "x".repeat(65)])("%j is the name
   await expect(store.erase("user", name)).rejects.toThrow("cannot be the name of a memory");
   expect(readdirSync(folder)).toEqual([]);
 });
+
+const noDisk = whyNoDisk();
+if (noDisk !== undefined) process.stderr.write(`src/memory/store.test.ts: full disks are skipped: ${noDisk}\n`);
+
+test.skipIf(noDisk !== undefined)("a full disk changes no memory, no record and no list, and says so", async () => {
+  const disk = createSmallDisk("1m");
+  const { user, store } = createRig(disk.path);
+  await store.write(draft, byPerson);
+  const list = readFileSync(join(user, "MEMORY.md"), "utf8");
+  const files = () => readdirSync(user, { recursive: true }).toSorted();
+  const before = files();
+  disk.fill();
+  for (const name of ["tabs", "other"]) {
+    const written = store.write({ ...draft, name, description: "Prefers spaces" }, byPerson);
+    await expect(written).rejects.toMatchObject({ reason: "DiskFull" });
+  }
+  expect(files()).toEqual(before);
+  expect(readFileSync(join(user, "MEMORY.md"), "utf8")).toBe(list);
+  expect((await store.load()).memories).toMatchObject([{ name: "tabs", description: "Prefers tabs: always" }]);
+  disk.makeRoom();
+  expect(await store.write({ ...draft, description: "Prefers spaces" }, byPerson)).toBe("changed");
+  await store.undo("user");
+  expect((await store.load()).memories).toMatchObject([{ name: "tabs", description: "Prefers tabs: always" }]);
+});
+
+test.skipIf(noDisk !== undefined)(
+  "where only MEMORY.md has no room, the change is made and the next one lists it",
+  async () => {
+    const disk = createSmallDisk("1m");
+    const { user, store } = createRig(disk.path);
+    for (let at = 0; at < 60; at++) place(user, `m${at}.md`, `---\ndescription: ${"x".repeat(290)}\n---\n`);
+    await store.write(draft, byPerson);
+    disk.fill(4 * 4096);
+    const written = store.write({ ...draft, name: "late" }, byPerson);
+    await expect(written).rejects.toMatchObject({
+      reason: "DiskFull",
+      message: expect.stringContaining("the change is made, but the list of memories is not up to date"),
+    });
+    const listed = () => readFileSync(join(user, "MEMORY.md"), "utf8").includes("[late]");
+    expect((await store.load()).memories.map(({ name }) => name)).toContain("late");
+    expect(listed()).toBe(false);
+    disk.makeRoom();
+    await store.write(draft, byPerson);
+    expect(listed()).toBe(true);
+  },
+);

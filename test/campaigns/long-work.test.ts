@@ -7,7 +7,7 @@ import { problemsOfLog } from "../fakes/long-work-checks.ts";
 test("the log of a session of many tasks explains every step, over three ends of its daemon", async () => {
   const { problems, counts, log } = await runLongWork({ tasks: 40, vendor: "anthropic" });
   expect(problems).toEqual([]);
-  expect(counts).toMatchObject({ PlanChanged: 3, TodosChanged: 3, OrphanedCall: 1 });
+  expect(counts).toMatchObject({ PlanChanged: 3, TodosChanged: 3, OrphanedCall: 1, "restarts with an agreed plan": 3 });
   for (const name of ["CompactionTriggered", "memories that joined", "ticks that ran", "ticks reported as missed"]) {
     expect(counts[name], name).toBeGreaterThan(1);
   }

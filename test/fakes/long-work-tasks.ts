@@ -15,6 +15,13 @@ export interface LongWorkTask {
   readonly closesPlan?: true;
 }
 
+const [AGREED_AT, CLOSED_AT] = [3, 22];
+
+/** Whether a plan is agreed when a task begins. */
+export function isPlanned(n: number): boolean {
+  return n % CYCLE > AGREED_AT && n % CYCLE <= CLOSED_AT;
+}
+
 export function taskOf(n: number): LongWorkTask {
   const [cycle, place] = [Math.floor(n / CYCLE), n % CYCLE];
   const name = `task ${n}`;
@@ -29,7 +36,7 @@ export function taskOf(n: number): LongWorkTask {
       return plain("list what is to be done", () => ["todos", { todos: todosOf(cycle, "pending") }]);
     case 2:
       return plain("remember how this is done", () => ["memory_write", memoryOf(cycle)]);
-    case 3:
+    case AGREED_AT:
       return {
         ...plain(
           "plan it first",
@@ -68,7 +75,7 @@ export function taskOf(n: number): LongWorkTask {
       return plain("tick it off", () => ["todos", { todos: todosOf(cycle, "done") }]);
     case 20:
       return plain(`how did we do ${topicOf(0)}?`, read);
-    case 22:
+    case CLOSED_AT:
       return { ...plain("close the plan", () => ["plan", { done: true }]), closesPlan: true };
     default:
       return plain("read and write", read, () => ["fs_write", { path: `data-${n}.out`, content: `${name}\n` }]);

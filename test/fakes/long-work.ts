@@ -9,7 +9,7 @@ import type { Event, EventKind } from "#protocol";
 import { createSteppedHome, readLog, type SteppedHome, type Stream } from "../../bench/stepped-daemon.ts";
 import { createLongWorkAgent, type LongWorkAgent, SCHEDULED } from "./long-work-agent.ts";
 import { countsOf, problemsOfLog } from "./long-work-checks.ts";
-import { CYCLE, type LongWorkTask, planOf, READ_FILE, taskOf } from "./long-work-tasks.ts";
+import { CYCLE, isPlanned, type LongWorkTask, planOf, READ_FILE, taskOf } from "./long-work-tasks.ts";
 import { isSettled, problemsOfTicks, type ScheduleView } from "./long-work-ticks.ts";
 import { startMockProvider } from "./mock-provider-server.ts";
 
@@ -43,6 +43,8 @@ interface Work {
   stream: Stream;
   /** By how much the daemon's clock is ahead. */
   stepMs: number;
+  /** How often a daemon began while a plan was agreed. */
+  plannedStarts: number;
   readonly problems: string[];
 }
 
@@ -67,7 +69,7 @@ export async function runLongWork({ tasks, vendor }: LongWorkPlan): Promise<Long
     const { body } = await home.ask(home.token(), "POST", "/v1/sessions", { working_dir: home.workspace });
     if (typeof body.id !== "string") throw new Error(`no session: ${JSON.stringify(body)}`);
     const stream = await home.sse(home.token(), body.id);
-    const work: Work = { home, agent, session: body.id, stream, stepMs: 0, problems: [] };
+    const work: Work = { home, agent, session: body.id, stream, stepMs: 0, plannedStarts: 0, problems: [] };
     await workThrough(work, tasks);
     return await reportOf(work, server.refused);
   } finally {
@@ -108,7 +110,14 @@ async function reportOf(work: Work, illegal: number): Promise<LongWorkReport> {
   const sum = (key: "claimed" | "missed"): number => schedules.reduce((all, { totals }) => all + totals[key], 0);
   const ticks = { "ticks that ran": sum("claimed"), "ticks reported as missed": sum("missed") };
   return {
-    counts: { ...countsOf(log), requests, summaries, "scheduled requests": scheduled, ...ticks },
+    counts: {
+      ...countsOf(log),
+      "restarts with an agreed plan": work.plannedStarts,
+      requests,
+      summaries,
+      "scheduled requests": scheduled,
+      ...ticks,
+    },
     problems,
     log,
   };
@@ -127,7 +136,7 @@ async function addSchedules(home: SteppedHome): Promise<void> {
 
 async function workThrough(work: Work, tasks: number): Promise<void> {
   const { home } = work;
-  const [orderly, killed, inTurn] = [1, 2, 3].map((part) => Math.floor((tasks * part) / 4));
+  const [orderly, killed, inTurn] = [1, 2, 3].map((part) => whilePlanned(Math.floor((tasks * part) / 4)));
   const step = (ms: number): Promise<void> => {
     work.stepMs += ms;
     return home.step(work.stepMs);
@@ -161,6 +170,11 @@ async function workThrough(work: Work, tasks: number): Promise<void> {
     await carryOut(work, taskOf(n), Math.floor(n / CYCLE));
   }
   await ticksDecided(work);
+}
+
+/** The first task from this one on at whose beginning a plan is agreed. */
+function whilePlanned(n: number): number {
+  return isPlanned(n) ? n : whilePlanned(n + 1);
 }
 
 async function carryOut(work: Work, task: LongWorkTask, cycle: number): Promise<void> {
@@ -213,6 +227,8 @@ async function goOn(work: Work): Promise<void> {
   work.stream = await home.sse(home.token(), session);
   const stored = (await readLog(home, session)).at(-1)?.id ?? 0;
   while (lastEvent(work) < stored) await pause(LOOK_EVERY_MS);
+  const { body: opened } = await home.ask(home.token(), "GET", `/v1/sessions/${session}`);
+  if (opened.plan === "agreed") work.plannedStarts += 1;
 }
 
 async function resolveOrphans(work: Work): Promise<void> {
