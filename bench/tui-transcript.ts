@@ -1,131 +1,155 @@
 /**
- * A session of 100,000 events on the full interface: the time from attaching until the conversation is on the screen, then the whole
- * transcript, read back to its first event, and how long a key takes there. Run with --expose-gc for the memory that is really used.
- * Usage: node --expose-gc bench/tui-transcript.ts [events]
+ * The real program attached to a session of 100,000 events, on a pseudo-terminal: the time from its start until the conversation is on
+ * the screen, reading the transcript back to its first event and forth again, how long a key takes there, and the resident memory of
+ * its process at each step. The server is a process of its own. Usage: node bench/tui-transcript.ts [events]
  */
-import { memoryUsage } from "node:process";
-import type { ClientSession, Event } from "#client";
-import { runInterface, type ScreenPort } from "#tui";
-import { createSystemClock } from "#world";
-import { interfaceParts } from "../test/fakes/interface-parts.ts";
+import { type ChildProcess, fork } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import * as pty from "@lydell/node-pty";
+import { TOKEN } from "./control-plane-server.ts";
+import { type Figure, holds, median, printFigures } from "./figures.ts";
+import { makeLogs, SESSION } from "./large-sessions-log.ts";
+import type { Ready } from "./large-sessions-server.ts";
 
 const EVENTS = Number(process.argv[2] ?? 100_000);
-const PER_TURN = 50;
-const KEYS = 400;
-const clock = createSystemClock();
-const stop = new AbortController();
-const session = { id: "sess_01GOLDEN", events, log } as unknown as ClientSession; // the interface reads these two
+const STARTS = 5;
+const KEYS = 200;
+const KEY_EVERY_MS = 10;
+const PATIENCE_MS = 120_000;
+const MAX_MB = 140;
+const launcher = resolve(import.meta.dirname, "../bin/harness.cjs");
+const server = join(import.meta.dirname, "large-sessions-server.ts");
+const ESC = "\u001b";
+const SEQUENCE = new RegExp(`${ESC}\\[[0-9;?]*[A-Za-z]`, "g");
+const CTRL_D = "\u0004";
+const CTRL_O = "\u000f";
+const HOME = "\u001b[H";
+const END = "\u001b[F";
+const PAGE_UP = "\u001b[5~";
+const PAGE_DOWN = "\u001b[6~";
 
-/** Made when it is read, so that the memory is that of the interface. */
-function eventOf(id: number): Event {
-  const at = (id - 1) % PER_TURN;
-  const turn = `turn_${Math.floor((id - 1) / PER_TURN)}`;
-  const call_id = `call_${Math.floor(id / 3)}`;
-  const [kind, payload] =
-    at === 0
-      ? ["TurnStarted", { turn, content: [{ type: "text", text: `question ${turn}` }], model: "m" }]
-      : at === PER_TURN - 1
-        ? ["TurnEnded", { turn, outcome: "answered", usage: { input_tokens: 9, output_tokens: 9 }, steps: 1 }]
-        : id % 3 === 0
-          ? [
-              "ToolCallStarted",
-              { turn, step: 1, block: 0, call_id, name: "exec", label: "Bash", args: { command: `make ${id}` } },
-            ]
-          : id % 3 === 1
-            ? [
-                "ToolResult",
-                {
-                  ...{ turn, step: 1, call_id, is_error: false, outcome: "ok", duration_ms: 10 },
-                  content: [{ type: "text", text: `line of output ${id}\n`.repeat(10) }],
-                },
-              ]
-            : [
-                "TextDelta",
-                { turn, step: id, block: 0, text: `A sentence with **event ${id}** in it, and \`code\`.\n\n` },
-              ];
-  return { id, kind, payload, session: "sess_01GOLDEN", ts: "2026-01-01T00:00:00.000Z" } as unknown as Event; // what the fold reads
+const folder = mkdtempSync(join(tmpdir(), "harness-tui-transcript-"));
+let child: ChildProcess | undefined;
+try {
+  await makeLogs(folder, EVENTS);
+  child = fork(server, [folder, "sqlite"]);
+  const { socketPath } = await new Promise<Ready>((done) => child?.once("message", (ready) => done(ready as Ready)));
+  const figures = await measure(socketPath);
+  printFigures(`${EVENTS} events in the interface`, figures);
+  process.exitCode = figures.every(holds) ? 0 : 1;
+} finally {
+  child?.send("end");
+  rmSync(folder, { recursive: true, force: true });
 }
 
-async function* events({ since = 0 } = {}): AsyncGenerator<Event> {
-  for (let id = since + 1; id <= EVENTS; id++) yield eventOf(id);
-  await new Promise<void>((done) => stop.signal.addEventListener("abort", () => done(), { once: true }));
-}
-
-async function* log({ after = 0 } = {}): AsyncGenerator<Event> {
-  for (let id = after + 1; id <= EVENTS; id++) {
-    if ((id - after) % 500 === 1) await clock.sleep(0); // a page
-    yield eventOf(id);
+async function measure(socketPath: string): Promise<readonly Figure[]> {
+  const shownMs: number[] = [];
+  for (let start = 0; start <= STARTS; start++) {
+    const { ms, terminal } = await attached(socketPath);
+    // The first one fills the cache of compiled code, which is written when it ends as people end it.
+    if (start > 0) shownMs.push(ms);
+    terminal.type(CTRL_D);
+    await terminal.ended;
   }
+  const { terminal } = await attached(socketPath);
+  await sleep(500);
+  const attachedMb = terminal.mb();
+  terminal.type(CTRL_O);
+  await terminal.shows("Transcript");
+  const begin = performance.now();
+  terminal.type(HOME);
+  await terminal.shows(/ 1 of \d+ /);
+  const backMs = performance.now() - begin;
+  const backMb = terminal.mb();
+  const keys = await keyTimes(terminal, PAGE_DOWN);
+  terminal.type(END);
+  await terminal.shows(/ (\d+) of \1 /);
+  const upKeys = await keyTimes(terminal, PAGE_UP);
+  const endMb = terminal.mb();
+  const peakMb = terminal.peakMb();
+  terminal.type("q");
+  await terminal.next();
+  terminal.type(CTRL_D);
+  await terminal.ended;
+  return [
+    { name: "from exec until the conversation is shown, median", unit: "ms", ours: median(shownMs), limit: 400 },
+    { name: "resident memory while attached", unit: "MB", ours: attachedMb, limit: MAX_MB },
+    { name: "read back to the first event", unit: "ms", ours: backMs },
+    { name: "… resident memory then", unit: "MB", ours: backMb, limit: MAX_MB },
+    { name: "a page further down, p95 from the key to the screen", unit: "ms", ours: p95(keys), limit: 16 },
+    { name: "a page further up from the end, p95", unit: "ms", ours: p95(upKeys), limit: 16 },
+    { name: "resident memory at the end", unit: "MB", ours: endMb, limit: MAX_MB },
+    { name: "highest resident memory", unit: "MB", ours: peakMb },
+  ];
 }
 
-let frame = "";
-let onWrite = (): void => undefined;
-let type = (_bytes: string): void => undefined;
-const screen: ScreenPort = {
-  size: () => ({ columns: 120, rows: 40 }),
-  write(chunk) {
-    frame += chunk;
-    onWrite();
-    return true;
-  },
-  onDrain: () => undefined,
-  begin(on) {
-    type = on.bytes;
-    return () => undefined;
-  },
-  useFull: () => undefined,
-  suspend: () => undefined,
-  pause: () => () => undefined,
-};
+async function attached(socketPath: string) {
+  const tokenFile = join(folder, "token");
+  writeFileSync(tokenFile, TOKEN);
+  const begin = performance.now();
+  const args = [launcher, "attach", SESSION, "--connect", `unix:${socketPath}`, "--token-file", tokenFile];
+  const env = { PATH: process.env.PATH ?? "", HOME: folder, TERM: "xterm-256color" };
+  const terminal = openTerminal(pty.spawn(process.execPath, args, { cwd: folder, env, cols: 120, rows: 40 }));
+  await terminal.shows("4 steps");
+  return { ms: performance.now() - begin, terminal };
+}
 
-function shows(text: string): Promise<void> {
-  return new Promise((done) => {
-    onWrite = () => {
-      if (!frame.includes(text)) return;
-      onWrite = () => undefined;
-      frame = "";
-      done();
-    };
-    onWrite();
+type Terminal = ReturnType<typeof openTerminal>;
+
+function openTerminal(process: pty.IPty) {
+  let shown = "";
+  let wake = (): void => undefined;
+  process.onData((data) => {
+    shown += data;
+    wake();
   });
+  const ended = new Promise<void>((done) => process.onExit(() => done()));
+  const status = (name: string): number => {
+    const text = readFileSync(`/proc/${process.pid}/status`, "utf8");
+    return Number(new RegExp(`${name}:\\s+(\\d+)`).exec(text)?.[1]) / 1024;
+  };
+  return {
+    ended,
+    mb: () => status("VmRSS"),
+    peakMb: () => status("VmHWM"),
+    /** What is shown is looked at from here on. */
+    type(keys: string) {
+      shown = "";
+      process.write(keys);
+    },
+    async shows(text: string | RegExp) {
+      const late = AbortSignal.timeout(PATIENCE_MS);
+      late.addEventListener("abort", () => wake());
+      const plain = (): string => shown.replaceAll(SEQUENCE, " ");
+      while (typeof text === "string" ? !shown.includes(text) : !text.test(plain())) {
+        if (late.aborted) throw new Error(`not shown: ${text}\n${shown.slice(-2_000)}`);
+        await new Promise<void>((done) => {
+          wake = done;
+        });
+      }
+    },
+    next: () =>
+      new Promise<void>((done) => {
+        wake = done;
+      }),
+  };
 }
 
-function usedMb(): string {
-  global.gc?.();
-  const { heapUsed, rss } = memoryUsage();
-  return `${(heapUsed / 2 ** 20).toFixed(0)} MB heap, ${(rss / 2 ** 20).toFixed(0)} MB resident`;
+async function keyTimes(terminal: Terminal, key: string): Promise<readonly number[]> {
+  const times: number[] = [];
+  for (let at = 0; at < KEYS; at++) {
+    const begin = performance.now();
+    terminal.type(key);
+    await terminal.next();
+    times.push(performance.now() - begin);
+    await sleep(KEY_EVERY_MS);
+  }
+  return times;
 }
 
-const before = memoryUsage().rss;
-const begin = performance.now();
-const over = runInterface({
-  ...interfaceParts("dark", session),
-  ...{ screen, clock, since: EVENTS - PER_TURN, last: EVENTS, signal: stop.signal },
-});
-await shows("1 step");
-console.log(`${EVENTS} events: shown after ${Math.round(performance.now() - begin)} ms (at most 400)`);
-console.log(`memory while attached: ${usedMb()} (at most 140 MB resident)`);
-const opening = performance.now();
-type("\u000f");
-await shows("Transcript");
-console.log(`transcript open after ${Math.round(performance.now() - opening)} ms`);
-const reading = performance.now();
-type("\u001b[H");
-await shows("question turn_0");
-console.log(`read to its first event after ${Math.round(performance.now() - reading)} ms`);
-const delays: number[] = [];
-for (let key = 0; key < KEYS; key++) {
-  const pressed = performance.now();
-  type(key % 3 === 0 ? "\u001b[6~" : "\u001b[B");
-  delays.push(performance.now() - pressed);
-  frame = "";
-  await clock.sleep(0);
+function p95(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? Number.NaN;
 }
-delays.sort((a, b) => a - b);
-const p95 = delays[Math.floor(KEYS * 0.95)] ?? 0;
-console.log(
-  `key in the transcript: p50 ${(delays[KEYS / 2] ?? 0).toFixed(1)} ms, p95 ${p95.toFixed(1)} ms (at most 16)`,
-);
-console.log(`memory with all of it read: ${usedMb()}; ${(before / 2 ** 20).toFixed(0)} MB resident before it began`);
-stop.abort();
-await over;

@@ -1,5 +1,6 @@
 /** The full interface on a session, of a daemon or of this process. */
 import { stripVTControlCharacters } from "node:util";
+import { setFlagsFromString } from "node:v8";
 import type { Input } from "#client";
 import { loadConfig } from "#program";
 import type { SessionId, SessionInfo } from "#protocol";
@@ -14,6 +15,9 @@ import { editOutside } from "./outside-editor.ts";
 import { saveReview } from "./saved-review.ts";
 import { helpText, runSlash, type Words, withOwnRows } from "./slash-words.ts";
 import type { Terminal } from "./terminal.ts";
+
+/** Of what is alive. */
+const HEAP_GROWING_PERCENT = 20;
 
 export interface FullInterfaceParts extends Omit<AttachedParts, "view">, InterfaceFlags {
   readonly info: Pick<SessionInfo, "id" | "profile" | "model" | "working_dir" | "last_event_id">;
@@ -35,6 +39,7 @@ export async function showFullInterface(parts: FullInterfaceParts): Promise<Inte
   };
   const notices = divertedNotices(terminal);
   if (info.model === OFFLINE_MODEL && ports.env.HARNESS_MODEL === undefined) notices.add(firstRunText(ports));
+  keepHeapSmall();
   return await runInterface({
     screen: ports.early ?? createProcessScreen(process),
     clock,
@@ -105,4 +110,10 @@ function divertedNotices(terminal: Pick<Terminal, "divert">) {
       show(early);
     },
   };
+}
+
+/** It stays open for days, in many terminals: what was read is collected before it has grown to several times of what is alive. */
+function keepHeapSmall(): void {
+  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
+  setFlagsFromString("--semi-space-growth-factor=1");
 }

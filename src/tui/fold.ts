@@ -3,7 +3,16 @@ import { counted, visibleProse } from "#base";
 import type { Event, EventOf, InputBlock, SessionId } from "#protocol";
 import { doing, withCallEvent } from "./call-events.ts";
 import { withNotice } from "./notices.ts";
-import { add, type Block, closed, closedText, emptyTranscript, notice, type Transcript } from "./transcript.ts";
+import {
+  add,
+  type Block,
+  closed,
+  closedText,
+  emptyTranscript,
+  finishedCount,
+  notice,
+  type Transcript,
+} from "./transcript.ts";
 
 /** `nowMs` is the monotonic time at which the event counts as having happened. */
 export function withEvent(transcript: Transcript, event: Event, nowMs: number): Transcript {
@@ -91,11 +100,19 @@ function textOf(content: readonly InputBlock[]): string {
   return content.map((block) => (block.type === "text" ? visibleProse(block.text) : `[${block.type}]`)).join("\n");
 }
 
+/** Blocks that are copied with each event, so there are few. */
+const MAX_MOVING = 100;
+
 /** A stretch of the log that is over. */
 export function foldedBlocks(session: SessionId, events: readonly Event[]): readonly Block[] {
-  const whole = events.reduce(
-    (before, event) => withEvent(before, event, Date.parse(event.ts)),
-    emptyTranscript(session, ""),
-  );
-  return closed(whole).blocks;
+  const done: Block[] = [];
+  let last = emptyTranscript(session, "");
+  for (const event of events) {
+    last = withEvent(last, event, Date.parse(event.ts));
+    const count = last.blocks.length > MAX_MOVING ? finishedCount(last.blocks) : 0;
+    if (count === 0) continue;
+    done.push(...last.blocks.slice(0, count));
+    last = { ...last, blocks: last.blocks.slice(count) };
+  }
+  return [...done, ...closed(last).blocks];
 }

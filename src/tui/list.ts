@@ -109,21 +109,25 @@ function pageOf({ top }: ListState, { count, room, heightOf }: ListShape): numbe
 }
 
 const CACHED = 500;
+const CACHED_ROWS = 5_000;
 
 /** Rows of items that were rendered before in this width and theme; what is used least recently goes first. */
 export function createRowCache<Item extends object, Style extends { readonly columns: number; readonly theme: object }>(
   render: (item: Item, style: Style) => readonly string[],
 ): (item: Item, style: Style) => readonly string[] {
   const cached = new Map<Item, { readonly style: Style; readonly rows: readonly string[] }>();
+  let held = 0;
   return (item, style) => {
     const found = cached.get(item);
     cached.delete(item);
     const isSame = found?.style.columns === style.columns && found.style.theme === style.theme;
     const rows = isSame ? found.rows : render(item, style);
     cached.set(item, { style, rows });
-    for (const oldest of cached.keys()) {
-      if (cached.size <= CACHED) break;
+    held += rows.length - (found?.rows.length ?? 0);
+    for (const [oldest, { rows: gone }] of cached) {
+      if ((cached.size <= CACHED && held <= CACHED_ROWS) || cached.size === 1) break;
       cached.delete(oldest);
+      held -= gone.length;
     }
     return rows;
   };

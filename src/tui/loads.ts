@@ -18,13 +18,14 @@ export const loads = {
   commands: ({ commands }: LoadWorld): Promise<readonly SlashCommand[]> => commands(),
   /** Inputs of this project, newest first. */
   history: async ({ history }: LoadWorld): Promise<readonly string[]> => history(),
-  /** The events of the conversation before this id, oldest first: at most a page of them. */
-  earlier: async ({ session }: LoadWorld, before: string): Promise<readonly Event[]> => {
-    const end = Number(before);
+  /** `FROM:TO`: the events of the conversation from the one on and before the other, oldest first. */
+  earlier: async ({ session }: LoadWorld, range: string): Promise<readonly Event[]> => {
+    const [from = 0, end = 0] = range.split(":").map(Number);
     const events: Event[] = [];
-    for await (const event of session.log({ after: Math.max(0, end - 1 - EARLIER_EVENTS) })) {
-      if (event.id >= end) break;
-      events.push(event);
+    for await (const event of session.log({ after: Math.max(0, from - 1) })) {
+      if (event.id < end) events.push(event);
+      // One more would be another page.
+      if (event.id >= end - 1) break;
     }
     return events;
   },

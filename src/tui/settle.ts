@@ -1,5 +1,5 @@
 /** Which rows of the conversation are final. Finished blocks are, in their order; so are the finished parts of an answer that streams. */
-
+import { counted } from "#base";
 import { finalRows } from "./answer-rows.ts";
 import { entriesFrom } from "./block-log.ts";
 import { blockRows, type RowStyle } from "./block-rows.ts";
@@ -13,10 +13,20 @@ export interface Settled {
 /** The rows that are final and not printed yet, and the transcript in which they are. */
 export function settle(before: Transcript, style: RowStyle): Settled {
   const moved = withFinished(before);
-  const rows = entriesFrom(moved.finished, moved.printed).flatMap((block) => blockRows(block, style));
+  const rows = [
+    ...leftOutRows(moved, style),
+    ...entriesFrom(moved.finished, moved.printed).flatMap((block) => blockRows(block, style)),
+  ];
   const transcript = { ...moved, printed: moved.finished.to };
   const [first, ...rest] = transcript.blocks;
   if (first?.kind !== "answer") return { rows, transcript };
   const { rows: final, answer } = finalRows(first, style);
   return { rows: [...rows, ...final], transcript: { ...transcript, blocks: [answer, ...rest] } };
+}
+
+/** Very much has happened while something else had the screen, or the terminal took nothing. */
+function leftOutRows({ finished, printed }: Transcript, { theme, columns, widgets }: RowStyle): string[] {
+  const count = finished.from - printed;
+  if (count <= 0) return [];
+  return [theme.paint("dim", widgets.truncateToWidth(`… ${counted(count, "item")} left out here (Ctrl-O)`, columns))];
 }

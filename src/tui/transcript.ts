@@ -92,6 +92,9 @@ export interface Transcript {
   readonly doingSinceMs: number;
 }
 
+const VALUE_SIZE = 16;
+const MAX_SIZED_DEPTH = 30;
+
 export function emptyTranscript(session: SessionId, model: string): Transcript {
   return {
     session,
@@ -142,10 +145,17 @@ export function add(before: Transcript, block: Block): Transcript {
 /** Moves what is finished from the front of the blocks to the log. */
 export function withFinished(before: Transcript): Transcript {
   const { blocks, finished, printed } = before;
-  const unfinished = blocks.findIndex((block) => !isFinished(block));
-  const count = unfinished < 0 ? blocks.length : unfinished;
+  const count = finishedCount(blocks);
   if (count === 0) return before;
-  return { ...before, blocks: blocks.slice(count), finished: appended(finished, blocks.slice(0, count), printed) };
+  const log = appended(finished, blocks.slice(0, count), { sizeOf, needed: printed });
+  return { ...before, blocks: blocks.slice(count), finished: log };
+}
+
+/** About what it takes in memory, in characters. */
+export function sizeOf(value: unknown, depth = 0): number {
+  if (typeof value === "string") return value.length + VALUE_SIZE;
+  if (typeof value !== "object" || value === null || depth > MAX_SIZED_DEPTH) return VALUE_SIZE;
+  return Object.values(value).reduce((size, one) => size + sizeOf(one, depth + 1), VALUE_SIZE);
 }
 
 /** The newest call of this id. */
@@ -159,6 +169,12 @@ export function changeCall(before: Transcript, id: CallId, change: (call: CallBl
   const call = before.blocks[at];
   if (call?.kind !== "call" || call.ended !== undefined) return before;
   return { ...before, blocks: before.blocks.with(at, change(call)) };
+}
+
+/** Of the first blocks, before one that is not. */
+export function finishedCount(blocks: readonly Block[]): number {
+  const unfinished = blocks.findIndex((block) => !isFinished(block));
+  return unfinished < 0 ? blocks.length : unfinished;
 }
 
 export function isFinished(block: Block): boolean {

@@ -1,8 +1,18 @@
 /** The whole conversation on a screen of its own: rows open, a search, and what was before this interface was attached. */
 import { visibleLine } from "#base";
+import type { Event } from "#protocol";
 import { blockText, transcriptRows } from "../block-text.ts";
-import { type Earlier, withEarlier } from "../earlier.ts";
-import type { Effect } from "../effects.ts";
+import {
+  blockAt,
+  type Earlier,
+  keptNear,
+  missing,
+  type Near,
+  nothingEarlier,
+  withEarlier,
+  withLetGo,
+  withReadAgain,
+} from "../earlier.ts";
 import { defineLayer, type LayerContext, type LayerMessage, type LayerStep } from "../layer.ts";
 import { headRow, keyHints } from "../layer-rows.ts";
 import {
@@ -15,6 +25,7 @@ import {
   visibleRows,
   withListAction,
 } from "../list.ts";
+import { EARLIER_EVENTS } from "../loads.ts";
 import { type TextField, withFieldKey, withFieldText } from "../text-field.ts";
 import { type Block, isFinished } from "../transcript.ts";
 
@@ -24,7 +35,10 @@ type Rows = (block: Block, style: Style) => readonly string[];
 interface TranscriptState {
   readonly list: ListState;
   readonly earlier: Earlier;
-  readonly isLoading: boolean;
+  /** The number of the first block that the interface held when it was looked at last. */
+  readonly heldFrom: number;
+  /** What is being read, as the load takes it; empty: nothing. */
+  readonly loading: string;
   /** The end stays in sight while the conversation goes on. */
   readonly isFollowing: boolean;
   /** Blocks that are open. A block that changes is another one and keeps its number. */
@@ -32,18 +46,23 @@ interface TranscriptState {
   /** While a text to search for is typed. */
   readonly field: TextField | undefined;
   readonly query: string;
-  /** What reading further back is for. */
-  readonly wants: "nothing" | "first" | "match";
+  /** What is read for, beside what is in sight. */
+  readonly wants: "nothing" | "first" | Search;
   readonly note: string;
   readonly closedRows: Rows;
   readonly openRows: Rows;
 }
 
-const nothingEarlier: Earlier = { blocks: [], open: [], before: 1 };
+/** A search that has come to this block and goes on in this direction. */
+interface Search {
+  readonly at: number;
+  readonly step: -1 | 1;
+}
+
 const OWN_ROWS = 2;
 const GUTTER = 2;
-/** Pages are read when fewer blocks than this stand above the selected one. */
-const READ_AHEAD = 20;
+/** So many blocks around the rows in sight are read. */
+const READ_AHEAD = 100;
 
 export const transcriptLayer = defineLayer<TranscriptState>({
   name: "transcript",
@@ -58,12 +77,12 @@ export const transcriptLayer = defineLayer<TranscriptState>({
     { action: "transcript-newer", keys: ["shift+n", "N"], help: "The match after" },
   ],
   open(_argument, context): LayerStep<TranscriptState> {
-    const before = itemsOf({ earlier: nothingEarlier }, context).at(0)?.at ?? context.state.transcript.event + 1;
     const state: TranscriptState = {
       list: emptyList,
-      earlier: { ...nothingEarlier, before },
+      earlier: nothingEarlier(heldSince(context)),
       ...{
-        isLoading: false,
+        heldFrom: context.state.transcript.finished.from,
+        loading: "",
         isFollowing: true,
         open: new Set(),
         field: undefined,
@@ -79,18 +98,18 @@ export const transcriptLayer = defineLayer<TranscriptState>({
   update(state, message, context): LayerStep<TranscriptState> {
     switch (message.type) {
       case "changed":
-        return { state: followed(state, context) };
+        return read(followed(joined(state, context), context), context);
       case "paste":
         return {
           state: state.field === undefined ? state : { ...state, field: withFieldText(state.field, message.text) },
         };
       case "not-loaded":
         return message.name === "earlier"
-          ? { state: { ...state, isLoading: false, wants: "nothing", note: message.text } }
+          ? { state: { ...state, loading: "", wants: "nothing", note: message.text } }
           : { state };
       case "loaded":
-        return message.name === "earlier" && Number(message.argument) === state.earlier.before
-          ? withPage(state, message.value, context)
+        return message.name === "earlier" && message.argument === state.loading
+          ? withEvents(state, message.value, context)
           : { state };
       case "key":
         return state.field === undefined
@@ -143,25 +162,31 @@ interface Items {
 
 function itemsOf({ earlier }: Pick<TranscriptState, "earlier">, { state }: LayerContext): Items {
   const { finished, blocks } = state.transcript;
-  const before = earlier.blocks.length;
+  const before = earlier.count;
   const live = before + finished.to - finished.from;
   return {
     count: live + blocks.length,
     at(index) {
-      if (index < before) return earlier.blocks[index];
+      if (index < before) return blockAt(earlier, index);
       return index < live ? finished.kept[index - before] : blocks[index - live];
     },
   };
 }
 
-/** Counted from the first block that this interface has folded: those that are read later have numbers below zero. */
+/** The event that began the first block which the interface holds. */
+function heldSince({ state }: LayerContext): number {
+  const { finished, blocks, event } = state.transcript;
+  return (finished.kept[0] ?? blocks[0])?.at ?? event + 1;
+}
+
+/** Counted from the first block that this interface has folded: those before it have numbers below zero. */
 function numberOf({ earlier }: TranscriptState, at: number, { state }: LayerContext): number {
-  return at - earlier.blocks.length + (at < earlier.blocks.length ? 0 : state.transcript.finished.from);
+  return at - earlier.count + state.transcript.finished.from;
 }
 
 function rowsOf(state: TranscriptState, items: Items, at: number, context: LayerContext): readonly string[] {
   const block = items.at(at);
-  if (block === undefined) return [];
+  if (block === undefined) return [context.style.theme.paint("dim", "…")];
   const style = { ...context.style, columns: Math.max(1, context.style.columns - GUTTER) };
   const isOpen = state.open.has(numberOf(state, at, context));
   // What runs shows the time.
@@ -184,29 +209,70 @@ function followed(state: TranscriptState, context: LayerContext): TranscriptStat
   return { ...state, list };
 }
 
-/** Reads further back where somebody looks or looks for something. */
-function read(state: TranscriptState, _context: LayerContext): LayerStep<TranscriptState> {
-  const { earlier, isLoading, list, wants } = state;
-  const isNear = list.selected < READ_AHEAD || wants !== "nothing";
-  if (isLoading || earlier.before <= 1 || !isNear) return { state };
-  const effect: Effect = { type: "load", name: "earlier", argument: String(earlier.before) };
-  return { state: { ...state, isLoading: true }, effects: [effect] };
+/** What the interface has let go of meanwhile is read from the log as well. */
+function joined(state: TranscriptState, context: LayerContext): TranscriptState {
+  const { from } = context.state.transcript.finished;
+  const count = from - state.heldFrom;
+  if (count === 0) return state;
+  return { ...state, heldFrom: from, earlier: withLetGo(state.earlier, count, heldSince(context)) };
 }
 
-function withPage(
-  state: TranscriptState,
-  page: Parameters<typeof withEarlier>[2],
+/** Reads where somebody looks or looks for something, and lets go of what is far from there. */
+function read(before: TranscriptState, { rows }: LayerContext): LayerStep<TranscriptState> {
+  const { list, wants } = before;
+  const look = { first: list.top.item, last: list.top.item + rows };
+  const looks = typeof wants === "string" ? [look] : [look, { first: wants.at, last: wants.at }];
+  const state = { ...before, earlier: keptNear(before.earlier, looks) };
+  const wanted = state.loading === "" ? toRead(state, looks) : undefined;
+  if (wanted === undefined) return { state };
+  return { state: { ...state, loading: wanted }, effects: [{ type: "load", name: "earlier", argument: wanted }] };
+}
+
+function toRead({ earlier, list, wants }: TranscriptState, looks: readonly Near[]): string | undefined {
+  for (const { first, last } of looks) {
+    const again = missing(earlier, { first: first - READ_AHEAD, last: last + READ_AHEAD });
+    if (again !== undefined) return again;
+  }
+  const { before } = earlier;
+  const isFurther = wants === "nothing" ? list.top.item < READ_AHEAD : wants === "first" || wants.step < 0;
+  return before <= 1 || !isFurther ? undefined : `${Math.max(1, before - EARLIER_EVENTS)}:${before}`;
+}
+
+function withEvents(
+  before: TranscriptState,
+  events: readonly Event[],
   context: LayerContext,
 ): LayerStep<TranscriptState> {
-  const earlier = withEarlier(state.earlier, context.state.transcript.session, page);
-  const added = earlier.blocks.length - state.earlier.blocks.length;
-  const { selected, top } = state.list;
-  const list = { selected: selected + added, top: { ...top, item: top.item + added } };
-  const next = { ...state, earlier, list, isLoading: false };
-  if (state.wants === "match") return searched(next, context);
-  const isDone = earlier.before <= 1;
-  if (state.wants === "first" && isDone) return { state: { ...moved(next, 0, context), wants: "nothing" } };
-  return read(followed(next, context), context);
+  const { session } = context.state.transcript;
+  const to = Number(before.loading.split(":")[1]);
+  const isOlder = to === before.earlier.before;
+  const older = withEarlier(before.earlier, session, events);
+  const { earlier, from, by } = isOlder
+    ? { earlier: older, from: 0, by: older.count - before.earlier.count }
+    : withReadAgain(before.earlier, session, to, events);
+  const state = { ...before, earlier, loading: "" };
+  return went(by === 0 ? state : movedDown(state, from, by), context);
+}
+
+/** Blocks from this index on stand further down. */
+function movedDown(state: TranscriptState, from: number, by: number): TranscriptState {
+  const { list, wants } = state;
+  const down = (index: number): number => (index < from ? index : Math.max(0, index + by));
+  return {
+    ...state,
+    list: { selected: down(list.selected), top: { ...list.top, item: down(list.top.item) } },
+    wants: typeof wants === "string" ? wants : { ...wants, at: down(wants.at) },
+  };
+}
+
+/** After a page, goes on with what it was read for. */
+function went(state: TranscriptState, context: LayerContext): LayerStep<TranscriptState> {
+  const { wants, earlier } = state;
+  if (typeof wants !== "string") return searched(state, wants, context);
+  if (wants === "first" && earlier.before <= 1) {
+    return read({ ...moved(state, 0, context), wants: "nothing" }, context);
+  }
+  return read(followed(state, context), context);
 }
 
 type Key = Extract<LayerMessage, { type: "key" }>;
@@ -224,9 +290,9 @@ function withKey(state: TranscriptState, { action, text }: Key, context: LayerCo
     case "transcript-search":
       return { state: { ...state, field: { text: "" } } };
     case "transcript-older":
-      return searched(state, context);
+      return searched(state, { at: state.list.selected, step: -1 }, context);
     case "transcript-newer":
-      return searchedNewer(state, context);
+      return searched(state, { at: state.list.selected, step: 1 }, context);
     case "list-first":
       if (state.earlier.before > 1) return read({ ...state, isFollowing: false, wants: "first" }, context);
       break;
@@ -246,29 +312,26 @@ function withTyped(
   const field = state.field ?? { text: "" };
   if (action === "close") return { state: { ...state, field: undefined } };
   if (key !== "enter") return { state: { ...state, field: withFieldKey(field, key, text) ?? field } };
-  return searched({ ...state, field: undefined, query: field.text.toLowerCase() }, context);
+  const asked = { ...state, field: undefined, query: field.text.toLowerCase() };
+  return searched(asked, { at: state.list.selected, step: -1 }, context);
 }
 
-/** The nearest match above, which may be on a page that is not read yet. */
-function searched(state: TranscriptState, context: LayerContext): LayerStep<TranscriptState> {
-  const { query, earlier, list } = state;
+/** The nearest match in this direction, which may be on a page that is not read. */
+function searched(state: TranscriptState, { at: begin, step }: Search, context: LayerContext) {
+  const { query, earlier } = state;
   if (query === "") return { state: { ...state, note: "Search with / first." } };
   const items = itemsOf(state, context);
-  let at = list.selected - 1;
-  while (at >= 0 && !isMatch(items.at(at), query)) at--;
-  if (at >= 0) return { state: { ...moved(state, at, context), wants: "nothing" } };
-  if (earlier.before > 1) return read({ ...state, wants: "match", isFollowing: false }, context);
-  return { state: { ...state, wants: "nothing", note: `No match above: ${query}` } };
-}
-
-function searchedNewer(state: TranscriptState, context: LayerContext): LayerStep<TranscriptState> {
-  const { query, list } = state;
-  const items = itemsOf(state, context);
-  let at = list.selected + 1;
-  while (at < items.count && !isMatch(items.at(at), query)) at++;
-  if (query === "" || at >= items.count)
-    return { state: { ...state, note: query === "" ? "Search with / first." : `No match below: ${query}` } };
-  return { state: moved(state, at, context) };
+  const isThere = (at: number): boolean => at >= 0 && at < items.count;
+  let at = begin + step;
+  while (isThere(at) && items.at(at) !== undefined && !isMatch(items.at(at), query)) at += step;
+  if (isThere(at) && isMatch(items.at(at), query)) {
+    return read({ ...moved(state, at, context), wants: "nothing" }, context);
+  }
+  if (isThere(at) || (step < 0 && earlier.before > 1)) {
+    return read({ ...state, wants: { at: at - step, step }, isFollowing: false }, context);
+  }
+  const note = `No match ${step < 0 ? "above" : "below"}: ${query}`;
+  return { state: { ...state, wants: "nothing" as const, note } };
 }
 
 function isMatch(block: Block | undefined, query: string): boolean {
