@@ -53,6 +53,7 @@ export {
   type ModelSettings,
   type PermissionRule,
   type PluginPin,
+  type ProfileFiles,
   type ProfileInForce,
   type ProfileScope,
   type RetentionSettings,

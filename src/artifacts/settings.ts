@@ -159,6 +159,16 @@ export interface ProfileInForce {
   readonly version?: string;
   /** Instead of `content_days` of config.toml, for the sessions of this profile. */
   readonly contentDays?: number;
+  /** What was read of it. Absent for a built-in one. */
+  readonly files?: ProfileFiles;
+  /** Why the session has the version that it was last opened with, instead of what is on disk. */
+  readonly kept?: string;
+}
+
+export interface ProfileFiles {
+  readonly text: string;
+  /** Those that it names, in that order. */
+  readonly presets: readonly { readonly file: string; readonly text: string }[];
 }
 
 /** `file`: one that was named by its path. */

@@ -101,8 +101,16 @@ describe("a profile of the user", () => {
     expect(await resume("--profile", "mine", "-p", "hi")).toMatchObject({ code: 0, out: "I am one.\n" });
     const other = await resume("--framework", "hi");
     expect(other).toMatchObject({ code: 2, err: expect.stringContaining("has the profile 'mine'") });
+    // Its rules hold also when its file is gone; a new session does not get it.
     rmSync(join(cli.workspace, "../.config/harness/profiles/mine.toml"));
-    expect(await resume("hi")).toMatchObject({ code: 2, err: expect.stringContaining("there is no profile 'mine'") });
+    const gone = await resume("--auto-approve", "write it");
+    expect(gone).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(/there is no profile 'mine'.* keeps the profile/s),
+    });
+    expect(gone.err).toMatch(/denied by the rule 'deny Write' \(.*mine\.toml:3/);
+    const fresh = await cli.run("run", "--profile", "mine", "-m", "scripted:./one.yaml", "hi");
+    expect(fresh).toMatchObject({ code: 2, err: expect.stringContaining("there is no profile 'mine'") });
   });
 
   test("its MCP servers are those of the run, and replace one of the same name", async () => {

@@ -4,6 +4,7 @@ import { harnessPaths, headsDirectory, machineKeyFiles, rotateKeyFile, sealHeads
 import { rekeyTrust } from "#trust";
 import { rekeyUndo } from "#undo";
 import { credentialKey } from "./credential-key.ts";
+import { rekeyKeptProfiles } from "./kept-profiles.ts";
 import type { ProgramPorts } from "./ports.ts";
 import { trustDirectory, trustKeys } from "./project-keys.ts";
 import { undoDirectory, undoKey } from "./undo-place.ts";
@@ -31,13 +32,16 @@ export async function rotateKeys({ env, clock }: Pick<ProgramPorts, "env" | "clo
       const heads = sealHeadsFor(headsDirectory(env), { from, to });
       const undo = rekeyUndo({ directory: undoDirectory(env), from: undoKey(from), to: undoKey(to) });
       const stored = rekeyCredentials({ directory: configDir, from: credentialKey(from), to: credentialKey(to) });
-      finish = () => ({
-        heads,
-        credentials: stored.unreadable,
-        projects: rekeyTrust({ directory: trustDirectory(env), from: trustKeys(from), to: trustKeys(to) }).unreadable,
-        undo: undo.unreadable,
-        schedules: rekeyed(env, from, to),
-      });
+      finish = () => {
+        rekeyKeptProfiles(env, from, to);
+        return {
+          heads,
+          credentials: stored.unreadable,
+          projects: rekeyTrust({ directory: trustDirectory(env), from: trustKeys(from), to: trustKeys(to) }).unreadable,
+          undo: undo.unreadable,
+          schedules: rekeyed(env, from, to),
+        };
+      };
       return {
         finish() {
           undo.finish();

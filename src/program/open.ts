@@ -2,7 +2,7 @@
 
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { applyProject, type LoadedConfig, type PermissionRule, type Project, type Settings } from "#artifacts";
-import { defined, paint, visibleLines } from "#base";
+import { defined, messageOf, paint, visibleLines } from "#base";
 import { PERMISSION_TIMEOUT_MS } from "#control";
 import { ReasonError } from "#protocol";
 import { createSigner, foldersApart, harnessPaths, machineKeySource, ownFolders, scratchBase } from "#stores";
@@ -12,6 +12,7 @@ import { assembleHarness } from "./assemble.ts";
 import { type EventWatch, watchEvents } from "./event-watch.ts";
 import { keepRule } from "./keep-rule.ts";
 import { keptHeads } from "./kept-heads.ts";
+import { createKeptProfiles } from "./kept-profiles.ts";
 import type { Harness, HarnessOptions } from "./options.ts";
 import type { ProgramPorts } from "./ports.ts";
 import { knownProfiles, profilesOf } from "./profile-files.ts";
@@ -131,11 +132,23 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
     },
     profiles: {
       known: (here) => knownProfiles(ports, here && profilesOf(here)),
-      settings: async (profile) => {
+      settings: async (profile, resumed) => {
         const wanted = underProfile(userFlags(flags), profile);
-        return mergedSettings((await loadUserSettings(ports, wanted)).settings, wanted, undefined);
+        const { settings: own } = await loadUserSettings(ports, wanted, undefined, resumed);
+        return mergedSettings(own, wanted, undefined);
       },
       change: profileChange,
+      keep(session, profile) {
+        if (!isDurable) return;
+        try {
+          createKeptProfiles(env).keep(session, profile);
+        } catch (error) {
+          serverLog(
+            "warn",
+            `the profile of ${session} was not kept, so it is not resumed without it: ${messageOf(error)}`,
+          );
+        }
+      },
     },
     serverLog,
     ...defined({ ownPaths: options.ownPaths }),
@@ -198,11 +211,11 @@ function projectsOf(
   options: OpenOptions,
 ): NonNullable<HarnessOptions["projects"]> {
   let unused = opened;
-  return async (folder, profile) => {
+  return async (folder, profile, resumed) => {
     const flags = underProfile(userFlags(options.flags), profile);
     const place = projectPlace(options.flags);
     const { config, ...elsewhere } = folder === workspace ? place : { ...place, config: undefined, dir: folder };
-    const asked = await withProfile(ports, config === undefined ? elsewhere : { ...elsewhere, config }, flags);
+    const asked = await withProfile(ports, config === undefined ? elsewhere : { ...elsewhere, config }, flags, resumed);
     const isSame = folder === workspace && profile === undefined;
     const found = isSame ? unused : undefined;
     if (found !== undefined) unused = undefined;
@@ -213,7 +226,7 @@ function projectsOf(
     // Those of the program were made with the project that it was opened with.
     const isOfProgram = isSame && opened !== undefined;
     if (isOfProgram) return { loader, project, ...defined({ askForAck }) };
-    const own = await loadUserSettings(ports, flags, profilesOf(project));
+    const own = await loadUserSettings(ports, flags, profilesOf(project), resumed);
     const merged = mergedSettings(own.settings, flags, project);
     const { settings, notices } = await withProjectServers(ports, merged, trusted, options.reviewServers);
     for (const notice of [...(profile === undefined ? [] : own.warnings), ...notices])

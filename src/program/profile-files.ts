@@ -29,6 +29,7 @@ export interface ProjectProfiles {
   find(name: string): { readonly file: string; readonly text: string } | undefined;
   /** Why one that is there has no effect. */
   leftOut(name: string): string | undefined;
+  isDenied(name: string): boolean;
 }
 
 export interface ProfileFile {
@@ -52,6 +53,8 @@ export function knownProfiles(ports: FolderPorts, ofProject?: ProjectProfiles): 
 /** Those that were acked. */
 export function profilesOf(project: Pick<Project, "root" | "optional" | "leftOut">): ProjectProfiles {
   const files = optionalFiles(project, "profile");
+  const missing = (name: string) =>
+    project.leftOut.find(({ kind, file }) => kind === "profile" && file === `${PROJECT_FOLDER}/${name}${ENDING}`);
   return {
     names: () => files.map(({ content }) => content.name),
     find(wanted) {
@@ -59,10 +62,10 @@ export function profilesOf(project: Pick<Project, "root" | "optional" | "leftOut
       return found && { file: join(project.root, found.file), text: found.content.text };
     },
     leftOut(name) {
-      const file = `${PROJECT_FOLDER}/${name}${ENDING}`;
-      const found = project.leftOut.find((one) => one.kind === "profile" && one.file === file);
-      return found && `${file} ${LEFT_OUT[found.why]}`;
+      const found = missing(name);
+      return found && `${found.file} ${LEFT_OUT[found.why]}`;
     },
+    isDenied: (name) => missing(name)?.why === "denied",
   };
 }
 
@@ -82,6 +85,7 @@ export function profilesOnDisk(root: string): ProjectProfiles {
       return text === undefined ? undefined : { file, text };
     },
     leftOut: () => undefined,
+    isDenied: () => false,
   };
 }
 

@@ -9,17 +9,18 @@ import {
   type LoadedConfig,
   loadProfileParser,
   type Profile,
+  type ProfileFiles,
   type ProfileInForce,
   type Settings,
 } from "#artifacts";
 import { defined, messageOf } from "#base";
-import { ReasonError } from "#protocol";
+import { ReasonError, type SessionId } from "#protocol";
+import { createKeptProfiles, type KeptProfile } from "./kept-profiles.ts";
 import { ownText } from "./own-file.ts";
 import {
   fileText,
   findPreset,
   findProfile,
-  type ProfileFile,
   type ProfilePorts,
   type ProjectProfiles,
   profilesOnDisk,
@@ -44,6 +45,7 @@ export async function loadUserSettings(
   ports: ProfilePorts,
   flags: ProfileFlags,
   ofProject?: ProjectProfiles,
+  resumed?: SessionId,
 ): Promise<LoadedConfig> {
   const named = profileNamed(flags);
   // Its values are the defaults, so that a run without a profile reads no file for it.
@@ -52,15 +54,14 @@ export async function loadUserSettings(
     return loadConfig(ports, flags.config);
   }
   const { applyProfile, narrowedProfile } = await loadProfileParser();
-  const found = await findProfile(ports, named, ofProject);
-  const profile = await parsedProfile(ports, found);
-  if (found.scope === "built-in") {
+  const profile = await soundProfile(ports, named, ofProject, resumed);
+  const { scope } = profile.inForce;
+  if (scope === "built-in") {
     const { settings, warnings } = await loadConfig(ports, flags.config, applyProfile(defaultSettings, profile));
     return { settings, warnings: [...warnings, ...profile.warnings] };
   }
-  refuseWrongName(ports, profile, found);
   const { settings, warnings } = await loadConfig(ports, flags.config);
-  const applied = found.scope === "project" ? narrowedProfile(profile, settings) : profile;
+  const applied = scope === "project" ? narrowedProfile(profile, settings) : profile;
   return { settings: applyProfile(settings, applied), warnings: [...warnings, ...applied.warnings] };
 }
 
@@ -69,11 +70,13 @@ export async function withProfile<Place extends Partial<ProjectPlace>>(
   ports: ProfilePorts,
   place: Place,
   flags: ProfileFlags,
+  resumed?: SessionId,
 ): Promise<Place & Pick<ProjectPlace, "contextSources" | "projectHooks" | "skillPacks">> {
   if (profileNamed(flags) === undefined) return place;
   const { dir, config, adminOnly, projectHooks } = place;
   const root = resolve(ports.cwd, dir ?? (config === undefined ? "." : dirname(config)));
-  const { settings } = await loadUserSettings(ports, flags, adminOnly === true ? undefined : profilesOnDisk(root));
+  const ofProject = adminOnly === true ? undefined : profilesOnDisk(root);
+  const { settings } = await loadUserSettings(ports, flags, ofProject, resumed);
   const { contextSources, allowProjectHooks, skillPacks } = settings;
   return { ...place, contextSources, projectHooks: projectHooks ?? allowProjectHooks, ...defined({ skillPacks }) };
 }
@@ -108,7 +111,8 @@ export function profileNamed({ profile, framework }: ProfileFlags): string | und
 }
 
 /** What became of the file of a profile since it was read; undefined while it is the same. Never rejects. */
-export async function profileChange({ source, scope, version }: ProfileInForce): Promise<string | undefined> {
+export async function profileChange({ source, scope, version, kept }: ProfileInForce): Promise<string | undefined> {
+  if (kept !== undefined) return kept;
   if (version === undefined) return undefined;
   try {
     // Other people may write the files of a project; a new version of those takes effect after an ack.
@@ -123,21 +127,60 @@ export async function profileChange({ source, scope, version }: ProfileInForce):
   }
 }
 
-/** With its presets. Rejects with ConfigInvalid, also for a preset or a pack of skills that nobody knows. */
-async function parsedProfile(ports: ProfilePorts, found: ProfileFile): Promise<Profile> {
-  const { parseProfile, parsePreset } = await loadProfileParser();
+/**
+ * The profile on disk. A session that is resumed keeps the version that it was last opened with when that one is gone or broken, or is
+ * another one of the same name: with its rules gone, more would be allowed than before. Rejects with ConfigInvalid.
+ */
+async function soundProfile(
+  ports: ProfilePorts,
+  named: string,
+  ofProject: ProjectProfiles | undefined,
+  resumed: SessionId | undefined,
+): Promise<Profile> {
+  const kept = resumed === undefined ? undefined : createKeptProfiles(ports.env).read(resumed);
+  if (kept?.name !== named) return profileOnDisk(ports, named, ofProject);
+  try {
+    const profile = await profileOnDisk(ports, named, ofProject);
+    if (profile.inForce.scope === kept.scope) return profile;
+    return await keptProfile(kept, `The profile '${named}' is now another one, ${profile.inForce.source}.`);
+  } catch (error) {
+    // Who denies the file does not want its last version either.
+    const isDenied = kept.scope === "project" && ofProject?.isDenied(named) === true;
+    if (isDenied || !(error instanceof ReasonError) || error.reason !== "ConfigInvalid") throw error;
+    return keptProfile(kept, `The profile cannot be read: ${error.message}.`);
+  }
+}
+
+async function keptProfile(kept: KeptProfile, why: string): Promise<Profile> {
+  const { name, source, files } = kept;
+  const { parseProfile } = await loadProfileParser();
+  const profile = await withPresets(parseProfile(source, files.text, { ...kept, stem: name }), files);
+  return { ...profile, inForce: { ...profile.inForce, kept: why } };
+}
+
+/** Rejects with ConfigInvalid, also for a preset or a pack of skills that nobody knows. */
+async function profileOnDisk(
+  ports: ProfilePorts,
+  named: string,
+  ofProject: ProjectProfiles | undefined,
+): Promise<Profile> {
+  const found = await findProfile(ports, named, ofProject);
+  const { parseProfile } = await loadProfileParser();
   const profile = parseProfile(found.file, found.text, found);
-  const { permission_presets: named = [], skill_packs: packs = [] } = profile.values;
+  const { permission_presets: presetNames = [], skill_packs: packs = [] } = profile.values;
   refuseUnknownPacks(ports.env, packs, found.source);
-  const presets = await Promise.all(
-    named.map(async (name) => {
-      const { file, text } = await findPreset(ports, name, found.source);
-      return parsePreset(file, text);
-    }),
-  );
+  if (found.scope !== "built-in") refuseWrongName(ports, profile, found);
+  const presets = await Promise.all(presetNames.map((preset) => findPreset(ports, preset, found.source)));
+  return withPresets(profile, { text: found.text, presets });
+}
+
+async function withPresets(profile: Profile, files: ProfileFiles): Promise<Profile> {
+  const { parsePreset } = await loadProfileParser();
+  const parsed = files.presets.map(({ file, text }) => parsePreset(file, text));
   return {
     ...profile,
-    presets: presets.map(({ rules }) => rules),
-    warnings: [...profile.warnings, ...presets.flatMap(({ warnings }) => warnings)],
+    inForce: { ...profile.inForce, ...(profile.inForce.scope === "built-in" ? {} : { files }) },
+    presets: parsed.map(({ rules }) => rules),
+    warnings: [...profile.warnings, ...parsed.flatMap(({ warnings }) => warnings)],
   };
 }

@@ -110,19 +110,25 @@ export interface SessionDependencies {
 }
 
 /**
- * Finds the project of a workspace; undefined where there is none. `profile`: one that is not that of the program. Throws
- * ConfigInvalid, with every problem, for a broken one.
+ * Finds the project of a workspace; undefined where there is none. `profile`: one that is not that of the program. `resumed`: the
+ * session that keeps its profile where the file is gone. Throws ConfigInvalid, with every problem, for a broken one.
  */
-export type OpenProject = (workspace: string, profile?: string) => Promise<OpenedProject | undefined>;
+export type OpenProject = (
+  workspace: string,
+  profile?: string,
+  resumed?: SessionId,
+) => Promise<OpenedProject | undefined>;
 
 /** What a program needs to know so that its sessions can have different profiles. */
 export interface SessionProfiles {
   /** Those that a session in a folder with this project can have. Throws ConfigInvalid for a folder that cannot be read. */
   known(project: Project | undefined): readonly { readonly name: string; readonly scope: ProfileScope }[];
   /** The settings under another profile where there is no project. Rejects with ConfigInvalid. */
-  settings(profile: string): Promise<Settings>;
+  settings(profile: string, resumed?: SessionId): Promise<Settings>;
   /** What became of the file of the profile since it was read; undefined while it is the same. Never rejects. */
   change(profile: ProfileInForce): Promise<string | undefined>;
+  /** For when the session is resumed. */
+  keep(session: SessionId, profile: ProfileInForce): void;
   /** `/profiles:NAME`: continues in a session with that profile. Rejects with a ReasonError that people can read. */
   switchTo(profile: string, args: string, caller: SlashCaller): Promise<SlashOutcome>;
 }

@@ -202,8 +202,10 @@ async function findSession(
   const refused = birth === undefined ? refusal(program, folder) : undefined;
   if (refused !== undefined) throw new ReasonError("ConfigInvalid", { detail: refused });
   program.scratch?.open(folder);
-  const opened = birth === undefined ? await program.projects?.(folder, other) : undefined;
-  const settings = opened?.settings ?? (other === undefined ? undefined : await program.profiles?.settings(other));
+  const resumed = previous?.id;
+  const opened = birth === undefined ? await program.projects?.(folder, other, resumed) : undefined;
+  const own = opened?.settings;
+  const settings = own ?? (other === undefined ? undefined : await program.profiles?.settings(other, resumed));
   const dependencies = withLimits(await withSettings(program, settings), limits);
   return { id, previous, workspace, folder, opened, dependencies };
 }
@@ -226,7 +228,7 @@ async function takeLog(
   birth: Birth | undefined,
   onTaken?: () => void,
 ): Promise<TakenLog> {
-  const { store, clock, models, namedModel } = dependencies;
+  const { store, clock, models, namedModel, tape } = dependencies;
   const asked = command.model ?? (namedModel === undefined ? previous?.model : undefined);
   const model = asked === undefined ? models.model : await models.resolve(asked);
   const profile = dependencies.settings.profile.name;
@@ -239,6 +241,7 @@ async function takeLog(
   try {
     // Not before: another process may have it.
     if (previous !== undefined) await store.update(id, { state: "active", model });
+    if (birth === undefined && !tape.isOn) dependencies.profiles?.keep(id, dependencies.settings.profile);
     onTaken?.();
     const earlier = previous === undefined ? undefined : await reopenSession(store, log, id);
     return { log, earlier, model, profile };
