@@ -1,5 +1,7 @@
 /** `allowed-tools`: from reading a skill to the end of the turn, the intersection with what the session has, for delegates too. */
 import { describe, expect, test } from "vitest";
+import { namesTool, type RuleCall } from "../src/governance/rules.ts";
+import { listsCall, skillToolRules } from "../src/governance/skill-tools.ts";
 import { createDelegationRig } from "./fakes/delegation-rig.ts";
 import { calls, says } from "./fakes/harness-rig.ts";
 import { createProjectRig } from "./fakes/project-rig.ts";
@@ -7,6 +9,10 @@ import { agentFile, answers, delegates, HARNESS, makes } from "./fakes/roles.ts"
 
 const skill = (name: string, allowed?: string): string =>
   `---\nname: ${name}\ndescription: Does ${name}.\n${allowed === undefined ? "" : `allowed-tools: ${allowed}\n`}---\n\nDo ${name}.\n`;
+
+const execCall = (command: string): RuleCall => ({
+  ...{ tool: "exec", label: "Bash", class: "sensitive", subject: command, args: { command } },
+});
 
 type Rig = Awaited<ReturnType<typeof createProjectRig>>;
 type Replies = Parameters<typeof createProjectRig>[1];
@@ -56,6 +62,65 @@ describe("a skill with allowed-tools", () => {
     const replies = [reads("look"), runs("touch one"), runs("ls"), runs("touch one; ls"), says("x")];
     const rig = await ran({ look: allowed }, replies);
     expect(outcomes(rig)).toEqual(["skill ok", "exec ok", "exec denied", "exec denied"]);
+  });
+
+  test.each([
+    ["Bash(git *)", ["git --version", "git version", "git -C . status", "timeout 5 git log -1 2>&1"]],
+    ["Bash(git:*)", ["git log --oneline -5", "git --version && git version", "git"]],
+    ["Bash(npm run test *)", ["npm run test", "npm run test -- --watch=false"]],
+    ["Bash(*)", ["ls -la"]],
+    ["Bash", ["ls | head -1 > out.txt"]],
+  ])("%s lists what its author means", (written, commands) => {
+    const rules = skillToolRules(written, "SKILL.md");
+    for (const command of commands) expect(listsCall(rules, execCall(command), "/w"), command).toBe(true);
+  });
+
+  test.each([
+    [
+      "Bash(git *)",
+      ["gitk", "git log > log.txt", "git log | head", "git log; rm x", "git log $(rm x)", "PATH=. git log"],
+    ],
+    ["Bash(git *)", ["export PATH=.; git log", "sudo rm x", "git log <<< $(rm x)", "git 'unclosed"]],
+    ["Bash(npm run test:*)", ["npm run testing", "npm run", "npm install"]],
+    ["Read", ["cat a.txt"]],
+    ["Bash(git", ["git status"]],
+  ])("%s does not list what is something else", (written, commands) => {
+    const rules = skillToolRules(written, "SKILL.md");
+    for (const command of commands) expect(listsCall(rules, execCall(command), "/w"), command).toBe(false);
+  });
+
+  test.each([
+    ["Read", ["fs.read"]],
+    ["LS", ["fs.list"]],
+    ["MultiEdit", ["fs.edit"]],
+    ["Task", ["delegate", "delegate_async"]],
+    ["TodoWrite", ["todos"]],
+    ["mcp__shop__look_up", ["mcp.shop.look_up"]],
+    ["mcp__shop", ["mcp.shop.anything"]],
+    ["mcp__shop__*", ["mcp.shop.anything"]],
+    ["mcp__my__shop__look", ["mcp.my__shop.look"]],
+    ["fs.*", ["fs.read", "fs.write", "fs.list", "fs.edit"]],
+    ["WebSearch", []],
+    ["constructor", []],
+  ])("%s names %j", (written, tools) => {
+    const rules = skillToolRules(written, "SKILL.md");
+    const known = [
+      "fs.read",
+      "fs.write",
+      "fs.list",
+      "fs.edit",
+      "delegate",
+      "delegate_async",
+      "todos",
+      "exec",
+      "mcp.shop.look_up",
+    ];
+    for (const tool of [...known, ...tools]) {
+      const isNamed = rules.some((rule) => namesTool(rule, { tool, label: tool }));
+      expect(isNamed, tool).toBe(
+        tools.includes(tool) || (/^mcp__shop(__\*)?$/.test(written) && tool.startsWith("mcp.shop.")),
+      );
+    }
   });
 
   test("holds as well when the agent reads its text, or another file of it, by the name of the file", async () => {

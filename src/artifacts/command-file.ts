@@ -1,9 +1,10 @@
 /** A slash command written in Markdown: a prompt that is sent when somebody types its name. Reads no file and runs nothing. */
+
+import { parseForeignHead } from "./foreign-head.ts";
 import { splitFrontmatter } from "./frontmatter.ts";
 import type { CommandContent } from "./optional-file.ts";
 import type { Problem } from "./project.ts";
 import { data, defineTable, error, type Reader, readTable, text } from "./schema.ts";
-import { parseYaml } from "./yaml-tree.ts";
 
 const MAX_HEAD_CHARS = 32 * 1024;
 /** What a slash command may be called, with `:` for each folder that the file is in. */
@@ -73,13 +74,15 @@ function readCommand(name: string, content: string, reader: Reader): CommandCont
   }
   const problems: Problem[] = [];
   const noted = { ...reader, report: (problem: Problem) => problems.push(problem) };
-  const tree = split === "missing" ? undefined : parseYaml(file, yaml, problems);
+  const tree = split === "missing" ? undefined : parseForeignHead(file, yaml, problems);
   const values = tree === undefined ? {} : readTable(commandTable, tree, noted).values;
   for (const problem of problems) reader.report(problem);
   if (problems.some(({ severity }) => severity === "error")) return undefined;
   const body = split === "missing" ? whole.trim() : split.body;
   if (body === "") return fail("empty-prompt", "The prompt of this command is empty.");
-  const hint = values["argument-hint"] === undefined ? "" : ` ${[values["argument-hint"]].flat().join(" ")}`;
+  const written = values["argument-hint"];
+  // YAML reads `[file]` as a list.
+  const hint = Array.isArray(written) ? ` [${written.join(", ")}]` : ` ${written ?? ""}`.trimEnd();
   const described = values.description ?? body.split("\n", 1)[0] ?? "";
   const ignored = (["allowed-tools", "model"] as const).filter((key) => values[key] !== undefined);
   return {

@@ -1,4 +1,6 @@
 /** `SKILL.md`: the frontmatter of the open format (agentskills.io), and the text below it. */
+
+import { parseForeignHead } from "./foreign-head.ts";
 import { splitFrontmatter } from "./frontmatter.ts";
 import type { SkillContent } from "./optional-file.ts";
 import type { Problem } from "./project.ts";
@@ -17,7 +19,6 @@ import {
   textThat,
   words,
 } from "./schema.ts";
-import { parseYaml } from "./yaml-tree.ts";
 
 const MAX_NAME_CHARS = 64;
 const MAX_DESCRIPTION_CHARS = 1024;
@@ -104,7 +105,7 @@ export function readSkill(source: string, reader: Reader): SkillContent | undefi
     return undefined;
   }
   const problems: Problem[] = [];
-  const tree = parseYaml(reader.file, head.yaml, problems);
+  const tree = parseForeignHead(reader.file, head.yaml, problems);
   for (const problem of problems) reader.report(problem);
   if (tree === undefined) return undefined;
   // Other agents have keys of their own; only what looks like a mistake is told.

@@ -2,15 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import {
-  contextInForce,
-  contextTexts,
-  instructionTexts,
-  notEnabledFiles,
-  type Project,
-  skillList,
-  skillsOf,
-} from "#artifacts";
+import { contextInForce, contextTexts, instructionTexts, type Project, skillList, skillsOf } from "#artifacts";
 import { defined, messageOf, visibleLine } from "#base";
 import {
   basePrompt,
@@ -18,7 +10,6 @@ import {
   conditionCheck,
   loadSettings,
   openProject,
-  optionalPlaces,
   type ProjectPlace,
   previewProject,
   promptBlocks,
@@ -30,17 +21,17 @@ import {
 } from "#program";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
+import { filesWithoutEffect } from "./context-files.ts";
 import { memorySections, sourceSections } from "./context-joins.ts";
 import { tokenCounter } from "./context-tokens.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { leftOutSkills } from "./skills.ts";
 import { formatTable } from "./table.ts";
 import { requestFacts, type ServerFact, serverFacts, toolFacts, warnOfServers } from "./tool-facts.ts";
 
 const DEFAULT_BUDGET = 128_000;
 const MAX_COMPARED_BYTES = 10 * 1024 * 1024;
 
-export interface ContextFlags extends Pick<RunFlags, "profile" | "framework"> {
+export interface ContextFlags extends Pick<RunFlags, "profile" | "framework" | "allowProjectHooks"> {
   readonly config?: string;
   readonly dir?: string;
   readonly agent?: string;
@@ -87,7 +78,8 @@ export async function contextCommand(ports: CliPorts, flags: ContextFlags): Prom
   const { terminal } = ports;
   const { session } = flags;
   if (session !== undefined) return (await import("./context-session.ts")).sessionContext(ports, { ...flags, session });
-  const place = await withProfile(ports, flags, userFlags(flags));
+  const { allowProjectHooks: projectHooks, ...others } = flags;
+  const place = await withProfile(ports, { ...others, ...defined({ projectHooks }) }, userFlags(others));
   const project = soundProject((await openProject(ports, place)).loaded);
   const report = await makeReport(ports, project, place);
   if (flags.diff !== undefined) return compare(ports, flags, report);
@@ -139,8 +131,9 @@ async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags
   ];
   const sections = [
     ...blocks.map((block) => section(block)),
-    ...(agent === undefined ? leftOutBlocks(project) : []).map((block) => section(block)),
-    ...(agent === undefined ? await notEnabled(ports, project, flags) : []).map((block) => section(block)),
+    ...(agent === undefined ? await filesWithoutEffect(ports, project, flags) : []).map((file) =>
+      section({ ...file, priority: 0, active: false, text: "" }),
+    ),
     ...(agent === undefined ? await joins() : []).map((block) => section(block)),
     ...tools.map(({ name, source, visible, why, description, schema, parameters }) =>
       section({
@@ -161,26 +154,6 @@ async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags
     mcp_servers: serverFacts(preview),
     ...(agent === undefined ? { request: requestFacts(preview) } : {}),
   };
-}
-
-/** Skills of the project that are not in the list, each with the reason. */
-function leftOutBlocks(project: Project): readonly Omit<Section, "tokens">[] {
-  return leftOutSkills(project).map(({ name, source, left_out }) => ({
-    ...{ kind: "skills", name, source, priority: 0, active: false, text: "", ...defined({ hidden: left_out }) },
-  }));
-}
-
-/** Context files that are there and that the configuration does not name. */
-async function notEnabled(
-  ports: CliPorts,
-  { root }: Project,
-  flags: ProjectPlace,
-): Promise<readonly Omit<Section, "tokens">[]> {
-  const files = notEnabledFiles(root, await optionalPlaces(ports, flags));
-  const hidden = "not enabled: name it in context_sources of config.toml or of a profile";
-  return files.map((file) => ({
-    ...{ kind: "file", name: file, source: file, priority: 0, active: false, text: "", hidden },
-  }));
 }
 
 function findAgent(project: Project, name: string): Project["agents"][number] {

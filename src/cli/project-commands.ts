@@ -95,6 +95,7 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     );
   list("hooks", "list the hooks in the order in which they run")
     .addArgument(word())
+    .option("--allow-project-hooks", "show the project's shell hooks as a run with this flag has them")
     .action(async (_list: string | undefined, flags) =>
       exit(await (await import("./project-lists.ts")).hooksCommand(await shown(flags), flags)),
     );
@@ -130,6 +131,7 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
   )
     .option("--dir <dir>", "the project (default: the current folder)")
     .option("--agent <name>", "show what this agent of the project would see")
+    .option("--allow-project-hooks", "also the project's shell hooks (default: allow_project_hooks of config.toml)")
     .option("--budget <tokens>", "the token budget (default: context.max_tokens of the project)", positiveInteger)
     .option("--input <text>", "show which memories would join a turn that begins with this")
     .option("--diff <file>", "compare with earlier output of --json; exit code 1 if they differ")

@@ -112,7 +112,10 @@ export async function runSlash(terminal: Terminal, session: ClientSession, words
   const own = Object.hasOwn(handlers, typedWord(command)) ? handlers[typedWord(command)] : undefined;
   if (own !== undefined) return own(args, words);
   const deed = deedOf(command, args);
-  if (deed.by === "client") terminal.err(`/${typedWord(command)} has no effect here.\n`);
+  // Nothing would come of it that anybody could see.
+  const isIdle = typedWord(command) === "cancel" && (await session.info()).turn === undefined;
+  if (isIdle) terminal.err("No turn is running.\n");
+  else if (deed.by === "client") terminal.err(`/${typedWord(command)} has no effect here.\n`);
   else if (deed.by === "command")
     await showReply(terminal, await session.submit(await withImages(deed.command, words)));
   else {

@@ -245,7 +245,8 @@ const MAX_MATCH_WORK = 2_000_000;
 const STEERING =
   /^(?:PATH|ENV|BASH_ENV|BASH_FUNC_.*|BASHOPTS|SHELLOPTS|IFS|PS4|PROMPT_COMMAND|(?:LD|DYLD)_.*|GIT_(?:EXEC_PATH|SSH.*|ASKPASS|.*EDITOR|PAGER|EXTERNAL_DIFF|CONFIG.*))\+?=/;
 
-function steeredBy({ assignments, words }: SimpleCommand): string | undefined {
+/** Why its variables may make its words mean another program. */
+export function steeredBy({ assignments, words }: SimpleCommand): string | undefined {
   const found = [...assignments, ...(poisons(words) === undefined ? [] : words.slice(1))].find((text) =>
     STEERING.test(text),
   );

@@ -13,9 +13,10 @@ import {
   type ToolCall,
   type ToolMiddleware,
 } from "#engine";
-import { type Event, ReasonError } from "#protocol";
+import type { Event } from "#protocol";
 import { asRuleCall } from "./judge.ts";
-import { evaluateRules, namesTool, parseRule, type Rule } from "./rules.ts";
+import { namesTool, type Rule } from "./rules.ts";
+import { listsCall, skillToolRules } from "./skill-tools.ts";
 
 /** Its files are read with it, whatever the list says. */
 const SKILL_TOOL = "skill";
@@ -52,14 +53,14 @@ export function createSkillLimits({ bus, root, skills, inherited }: SkillLimitsO
   const inForce = (): readonly SkillLimit[] => [...inherited, ...own.values()];
 
   function admits({ rules }: SkillLimit, call: ToolCall): boolean {
-    return evaluateRules(rules, asRuleCall(call), { root }).effect === "allow";
+    return listsCall(rules, asRuleCall(call), root);
   }
 
   function takeEffect({ tool, args }: ToolCall): void {
     if (tool.name !== SKILL_TOOL) return;
     const skill = skills().find(({ name }) => name === args.name);
     if (skill?.allowedTools === undefined) return;
-    const rules = skill.allowedTools.flatMap((written) => rulesOf(written, skill.file));
+    const rules = skill.allowedTools.flatMap((written) => skillToolRules(written, skill.file));
     own.set(skill.name, { skill: skill.name, source: skill.file, rules });
   }
 
@@ -86,20 +87,6 @@ export function createSkillLimits({ bus, root, skills, inherited }: SkillLimitsO
 
 function offers({ rules }: SkillLimit, { name, label }: Tool): boolean {
   return name === SKILL_TOOL || rules.some((rule) => namesTool(rule, { tool: name, label }));
-}
-
-/** What is no rule here names no tool here. `Bash(git:*)` is how Claude Code writes `Bash(git *)`. */
-function rulesOf(written: string, source: string): readonly Rule[] {
-  const [, tool, prefix] = /^(\w+)\((.+):\*\)$/.exec(written) ?? [];
-  const texts = tool === undefined || prefix === undefined ? [written] : [`${tool}(${prefix})`, `${tool}(${prefix} *)`];
-  return texts.flatMap((text) => {
-    try {
-      return [parseRule(text, "allow", source)];
-    } catch (error) {
-      if (error instanceof ReasonError) return [];
-      throw error;
-    }
-  });
 }
 
 function refuse(bus: EventBus, call: ToolCall, { skill, source, rules }: SkillLimit) {

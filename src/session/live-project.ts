@@ -138,18 +138,17 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
     },
     skillTriggers,
     async refresh(bus, signal, ask) {
-      const loaded = loader.refresh();
-      if (loaded !== undefined) {
-        await take(loaded, bus);
-        unasked = loaded.awaiting;
+      let loaded = loader.refresh();
+      if (loaded !== undefined) unasked = loaded.awaiting;
+      try {
+        if (unasked === undefined || askForAck === undefined) return;
+        const given = await askForAck(unasked, signal, ask);
+        if (given !== "later") unasked = undefined;
+        // Who has just allowed a file need not read that it waits.
+        if (given === true) loaded = loader.refresh() ?? loaded;
+      } finally {
+        if (loaded !== undefined) await take(loaded, bus);
       }
-      if (unasked === undefined || askForAck === undefined) return;
-      const given = await askForAck(unasked, signal, ask);
-      if (given === "later") return;
-      unasked = undefined;
-      if (!given) return;
-      const acked = loader.refresh();
-      if (acked !== undefined) await take(acked, bus);
     },
   };
 

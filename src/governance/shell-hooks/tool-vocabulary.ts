@@ -36,6 +36,28 @@ const words: Readonly<Record<string, Words>> = {
   delegate_async: { name: "Task", fields: { agent: "subagent_type", task: "prompt" } },
 };
 
+/** Names of tools that other agents have and that have no call of ours in them. */
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  Agent: ["delegate", "delegate_async"],
+  AskUserQuestion: ["ask_user"],
+  MultiEdit: ["fs.edit"],
+  TaskOutput: ["job.read", "task.poll", "task.await"],
+  TaskStop: ["job.stop", "task.cancel"],
+  TodoWrite: ["todos"],
+};
+
+/** The tools that a list of another agent means by a name: `Task`, `mcp__server__tool`. Any other name stands for itself. */
+export function ownToolNames(written: string): readonly string[] {
+  const named = Object.entries(words).flatMap(([own, { name }]) => (name === written ? [own] : []));
+  const known = [...named, ...(Object.hasOwn(otherNames, written) ? (otherNames[written] ?? []) : [])];
+  if (known.length > 0) return known;
+  const [, rest] = /^mcp__(.+)$/.exec(written) ?? [];
+  if (rest === undefined) return [written];
+  // Names of servers may have underscores in them.
+  const cuts = [...rest.matchAll(/__(?=[^_])/g)].map(({ index }) => index);
+  return cuts.length === 0 ? [`mcp.${rest}.*`] : cuts.map((at) => `mcp.${rest.slice(0, at)}.${rest.slice(at + 2)}`);
+}
+
 export interface ForeignCall {
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;

@@ -1,0 +1,63 @@
+/** Files of a project that are not in the prompt, or have no effect yet, each with the reason: what `harness context` says of them. */
+import { notEnabledFiles, optionalFiles, optionalKinds, type Project } from "#artifacts";
+import { optionalPlaces, type ProjectPlace, userTrust } from "#program";
+import type { CliPorts } from "./cli-ports.ts";
+import { leftOutSkills } from "./skills.ts";
+
+export interface FileRow {
+  readonly kind: string;
+  readonly name: string;
+  readonly source: string;
+  /** Why it is not in effect. */
+  readonly hidden: string;
+}
+
+const NOT_ACKED = "needs your ack: harness ack";
+const WHY = { denied: "denied", "not-acked": NOT_ACKED, broken: "broken: harness validate" };
+
+export async function filesWithoutEffect(
+  ports: CliPorts,
+  project: Project,
+  place: ProjectPlace,
+): Promise<readonly FileRow[]> {
+  const places = await optionalPlaces(ports, place);
+  const hidden = "not enabled: name it in context_sources of config.toml or of a profile";
+  const notEnabled = notEnabledFiles(project.root, places).map((file) => ({ ...row("file", file), hidden }));
+  return [
+    ...leftOutSkills(project).map(({ name, source, left_out = "" }) => ({
+      ...{ kind: "skills", name, source, hidden: left_out },
+    })),
+    ...notEnabled,
+    // Context files and skills have rows of their own.
+    ...project.leftOut.flatMap(({ kind, file, why, earlier }) => {
+      if (earlier || kind === "instructions" || kind === "skill") return [];
+      return [{ ...row(optionalKinds[kind].name, file), hidden: WHY[why] }];
+    }),
+    ...hookRows(ports, project, places.projectHooks === true),
+  ];
+}
+
+/** They are read whether or not they may run, so that somebody can see what a repository brings. */
+function hookRows(ports: CliPorts, project: Project, areAllowed: boolean): readonly FileRow[] {
+  const files = [
+    ...optionalFiles(project, "hooks").filter(({ content }) => content.hooks.length > 0),
+    ...optionalFiles(project, "hookScript"),
+  ];
+  if (files.length === 0) return [];
+  const { awaiting, denied } = userTrust(ports, project.root).judge(files);
+  const waiting = new Set(awaiting.map(({ file }) => file));
+  return files.flatMap(({ kind, file }) => {
+    const hidden = !areAllowed
+      ? "not enabled: --allow-project-hooks, or allow_project_hooks in config.toml"
+      : denied.includes(file)
+        ? WHY.denied
+        : waiting.has(file)
+          ? NOT_ACKED
+          : undefined;
+    return hidden === undefined ? [] : [{ ...row(optionalKinds[kind].name, file), hidden }];
+  });
+}
+
+function row(kind: string, file: string): Omit<FileRow, "hidden"> {
+  return { kind, name: file, source: file };
+}
