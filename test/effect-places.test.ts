@@ -172,6 +172,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.open",
     why: "`audit anchor`, to the file that a person names; opens exported logs for reading.",
   },
+  "src/program/kept-profiles.ts": {
+    uses: "fs.rmSync",
+    why: "Profiles of old sessions that are kept in the state folder.",
+  },
   "src/program/daily-mark.ts": {
     uses: "fs.utimes fs.writeFile",
     why: "Notes in the state folder that something was done today.",

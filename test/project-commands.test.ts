@@ -17,7 +17,7 @@ test("/project:NAME is an input; of two with one name the one in .harness counts
   const run = (name: string, args = {}) => rig.submit({ kind: "RunSlashCommand", namespace: "project", name, args });
   expect(rig.harness.slashCommands(rig.session).filter(({ namespace }) => namespace === "project")).toMatchObject([
     { name: "git:commit_all", description: "Commit." },
-    { name: "review", description: "review a change file" },
+    { name: "review", description: "review a change [file]" },
   ]);
   expect(await run("review", { arguments: "src" })).toMatchObject({ result: { input: "Look at src." } });
   const { result } = (await run("git:commit_all")) as { result: { input: string; text: string } };

@@ -26,7 +26,7 @@ describe("a command in Markdown", () => {
     const head = "---\ndescription: review a change\nargument-hint: [file]\nallowed-tools: Read\n---\n";
     expect(parseCommandFile("review.md", "review", `${head}\nLook at $1.\n!\`git diff\`\n`)).toMatchObject({
       name: "review",
-      description: "review a change file",
+      description: "review a change [file]",
       body: "Look at $1.\n!`git diff`",
       notices: [expect.stringContaining("allowed-tools is not applied"), expect.stringContaining("are not run")],
       warnings: [],

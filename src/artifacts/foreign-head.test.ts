@@ -63,10 +63,13 @@ test.each([
   expect(read(yaml)).toEqual({ values, errors: 0 });
 });
 
-test.each(["name: *nothing", "metadata:\n  a: b: c", "- a\n- b", "name: !!binary x: y"])("reports %j", (yaml) => {
-  expect(read(yaml).values).toBeUndefined();
-  expect(read(yaml).errors).toBeGreaterThan(0);
-});
+test.each(["name: *nothing", "metadata:\n  a: b: c", "- a\n- b", "name: !!binary x: y", "description: [", "a: {b: c"])(
+  "reports %j",
+  (yaml) => {
+    expect(read(yaml).values).toBeUndefined();
+    expect(read(yaml).errors).toBeGreaterThan(0);
+  },
+);
 
 test("is quick with what matches nothing", () => {
   const long = `a:${" ".repeat(30_000)}`;

@@ -7,8 +7,8 @@ import { type MapTree, parseYaml } from "./yaml-tree.ts";
 
 /** `key: text`, with the lines that go on with it. */
 const ENTRY = /^([A-Za-z_][\w-]*):[ \t]+(\S.*(?:\n[ \t]+\S.*)*)$/gm;
-/** A block of lines, an alias, an anchor or a tag: not text that somebody forgot to quote. */
-const OTHER_FORM = /^[|>&*!]/;
+/** A block of lines, an alias, an anchor, a tag, a list that has no end: not text that somebody forgot to quote. */
+const OTHER_FORM = /^(?:[|>&*!]|\[[^\]]*$|\{[^}]*$)/;
 
 export function parseForeignHead(file: string, yaml: string, problems: Problem[]): MapTree | undefined {
   const strict: Problem[] = [];
