@@ -62,7 +62,12 @@ export interface FactName {
 }
 
 /** A person does these while a turn runs; in a replay the cassette does them, and those of clients are left aside. */
-export const PLAYED_KINDS: readonly Command["kind"][] = ["AnswerPermission", "AnswerQuestion", "CancelTurn"];
+export const PLAYED_KINDS: readonly Command["kind"][] = [
+  "AnswerPermission",
+  "AnswerQuestion",
+  "AnswerAck",
+  "CancelTurn",
+];
 
 export function toFailed(error: unknown): Failed {
   if (error instanceof EffectError) return { effect: error.reason, message: error.message };

@@ -43,8 +43,9 @@ export async function reviewFiles(
   return { accepted, denied, quit: false };
 }
 
-async function reviewFile(
-  ports: CliPorts,
+/** `quit` when whoever reviews leaves, or the signal aborts. */
+export async function reviewFile(
+  ports: Pick<CliPorts, "env" | "clock">,
   screen: QuestionScreen,
   waiting: WaitingFile,
   position: string,

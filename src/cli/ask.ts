@@ -1,7 +1,8 @@
 /** Answers permission requests and questions in the terminal, one at a time, through the protocol. */
 
-import { paint } from "#base";
+import { defined, paint } from "#base";
 import type { CallId, Command, CommandOf, Event, EventOf, EventPayload } from "#protocol";
+import type { AckQuestion } from "./ack-question.ts";
 import { foreignRows, lineRows, showPaged } from "./foreign-rows.ts";
 import { fillForm } from "./form-answer.ts";
 import type { Outward } from "./outward.ts";
@@ -22,12 +23,13 @@ export interface AskerParts {
   readonly outward: Pick<Outward, "describe">;
   readonly renderer: Pick<Renderer, "finishLine">;
   readonly client: () => { submit(command: Command): Promise<unknown> };
+  readonly reviewAck: AckQuestion;
 }
 
 /** The protocol takes no longer reason. */
 const REASON_CHARS = 2000;
 
-export function createAsker({ terminal, outward, renderer, client }: AskerParts): Asker {
+export function createAsker({ terminal, outward, renderer, client, reviewAck }: AskerParts): Asker {
   let queue: Promise<void> = Promise.resolve();
   /** Open questions by call. Aborted when it is answered elsewhere, times out or the turn ends: the prompt disappears. */
   const open = new Map<CallId, AbortController>();
@@ -87,6 +89,16 @@ export function createAsker({ terminal, outward, renderer, client }: AskerParts)
     await client().submit({ kind: "AnswerQuestion", session, call_id, answer: chosen ?? line.text });
   }
 
+  async function ack(screen: QuestionScreen, event: EventOf<"AckRequested">, settled: AbortSignal): Promise<void> {
+    const answer = await reviewAck(screen, event, settled);
+    if (answer === undefined) return;
+    const { call_id, sha256 } = event.payload;
+    await client().submit({
+      ...{ kind: "AnswerAck", session: event.session, call_id, answer },
+      ...defined({ sha256 }),
+    });
+  }
+
   async function orphan(
     screen: QuestionScreen,
     { session, payload }: EventOf<"OrphanedCall">,
@@ -128,8 +140,12 @@ export function createAsker({ terminal, outward, renderer, client }: AskerParts)
         case "QuestionAsked":
           enqueue(event.payload.call_id, (screen, settled) => question(screen, event, settled));
           break;
+        case "AckRequested":
+          enqueue(event.payload.call_id, (screen, settled) => ack(screen, event, settled));
+          break;
         case "PermissionAnswered":
         case "QuestionAnswered":
+        case "AckSettled":
         case "OrphanResolved":
         case "ToolResult":
           open.get(event.payload.call_id)?.abort();
@@ -206,7 +222,6 @@ async function readDecision(
   }
 }
 
-function askerOf({ server, file }: EventPayload<"QuestionAsked">): string {
-  if (file !== undefined) return "Harness";
+function askerOf({ server }: EventPayload<"QuestionAsked">): string {
   return server === undefined ? "The model" : `The MCP server ${server}`;
 }

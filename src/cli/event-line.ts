@@ -89,6 +89,10 @@ function gist(event: Event): string {
       return `${event.payload.call_id} ${event.payload.decision} by ${event.payload.by}`;
     case "AnswerTooLate":
       return `${event.payload.call_id} ${event.payload.decision} by ${event.payload.by}, too late`;
+    case "AckRequested":
+      return `${event.payload.call_id} ${event.payload.change} ${event.payload.file} ${event.payload.sha256 ?? ""}`;
+    case "AckSettled":
+      return `${event.payload.call_id} ${event.payload.outcome} ${event.payload.file} by ${event.payload.by ?? "nobody"}`;
     case "QuestionAnswered":
       return `${event.payload.call_id} ${event.payload.answer} by ${event.payload.by}`;
     case "CompactionTriggered": {

@@ -8,7 +8,7 @@ import type { CliPorts } from "./cli-ports.ts";
 const NAME_CHARS = 100;
 
 /** Gives the path of the file. */
-export function saveReview({ env, clock }: CliPorts, file: string, text: string): string {
+export function saveReview({ env, clock }: Pick<CliPorts, "env" | "clock">, file: string, text: string): string {
   const folder = join(harnessPaths(env).stateDir, "reviews");
   makePrivateDirectory(folder);
   const name = file.replaceAll(/[^A-Za-z0-9._-]+/g, "_").slice(-NAME_CHARS);

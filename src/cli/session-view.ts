@@ -14,6 +14,7 @@ import {
   type SessionId,
   type TurnId,
 } from "#protocol";
+import { ackQuestion } from "./ack-question.ts";
 import { createAsker } from "./ask.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { createRenderer } from "./renderer.ts";
@@ -62,7 +63,7 @@ export interface SessionView {
 }
 
 export interface SessionViewOptions {
-  readonly ports: Pick<CliPorts, "terminal" | "outward" | "clock">;
+  readonly ports: Pick<CliPorts, "terminal" | "outward" | "clock" | "env">;
   readonly client: EngineClient;
   readonly session: ClientSession;
   readonly output: OutputMode;
@@ -78,11 +79,12 @@ export interface SessionViewOptions {
 }
 
 export function openSessionView(options: SessionViewOptions): SessionView {
-  const { client, session, output, last, signal } = options;
-  const { terminal, outward } = options.ports;
+  const { ports, client, session, output, last, signal } = options;
+  const { terminal, outward } = ports;
   const renderer = createRenderer(terminal, { answer: output === "stream", activity: output === "stream" });
-  const running = output === "stream" ? createRunningCalls(terminal, options.ports.clock, session.id) : undefined;
-  const asker = createAsker({ terminal, outward, renderer, client: () => client });
+  const running = output === "stream" ? createRunningCalls(terminal, ports.clock, session.id) : undefined;
+  const reviewAck = ackQuestion(ports, client);
+  const asker = createAsker({ terminal, outward, renderer, client: () => client, reviewAck });
   const collector = createAnswerCollector();
   let asked = new AbortController();
   let asking = 0;
@@ -281,10 +283,13 @@ function lostTurn({ payload: { reason, message } }: EventOf<"TurnLost">): Reason
   return ReasonError.withMessage(reason as Reason, message); // as above
 }
 
-type Question = Extract<Event, { readonly kind: "PermissionRequested" | "QuestionAsked" | "OrphanedCall" }>;
+type Question = Extract<
+  Event,
+  { readonly kind: "PermissionRequested" | "QuestionAsked" | "AckRequested" | "OrphanedCall" }
+>;
 
 function isQuestion(event: Event): event is Question {
-  return event.kind === "PermissionRequested" || event.kind === "QuestionAsked" || event.kind === "OrphanedCall";
+  return ["PermissionRequested", "QuestionAsked", "AckRequested", "OrphanedCall"].includes(event.kind);
 }
 
 function textOf(content: readonly InputBlock[]): string {
@@ -296,7 +301,7 @@ function isSettling(
   event: Event,
 ): event is Extract<
   Event,
-  { readonly kind: "PermissionAnswered" | "QuestionAnswered" | "ToolResult" | "OrphanResolved" }
+  { readonly kind: "PermissionAnswered" | "QuestionAnswered" | "AckSettled" | "ToolResult" | "OrphanResolved" }
 > {
-  return ["PermissionAnswered", "QuestionAnswered", "ToolResult", "OrphanResolved"].includes(event.kind);
+  return ["PermissionAnswered", "QuestionAnswered", "AckSettled", "ToolResult", "OrphanResolved"].includes(event.kind);
 }

@@ -85,11 +85,13 @@ export function createRpcTransport({ address, start, clock }: RpcTransportOption
     switch (event.kind) {
       case "PermissionRequested":
       case "QuestionAsked":
+      case "AckRequested":
         if (event.payload.delegate !== undefined) delegateCalls.add(event.payload.call_id);
         return event.payload.delegate !== undefined;
       case "PermissionAnswered":
       case "QuestionAnswered":
         return delegateCalls.has(event.payload.call_id);
+      case "AckSettled":
       case "ToolResult":
         return delegateCalls.delete(event.payload.call_id);
       default:

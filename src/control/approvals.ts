@@ -3,7 +3,7 @@
  * time is a deny. That only people answer is held before a command gets here.
  */
 import type { Clock } from "#base";
-import type { Approver, PermissionAnswer, PermissionQuestion, QuestionAnswer } from "#engine";
+import type { AckAnswer, AckQuestion, Approver, PermissionAnswer, PermissionQuestion, QuestionAnswer } from "#engine";
 import { type CallId, type ClientId, ReasonError, type TurnId } from "#protocol";
 
 export interface Answerer {
@@ -31,6 +31,11 @@ const MAX_ASKED = 1_000;
 /** How to answer each question that waits. */
 type Pending<Answer> = Map<CallId, (answer: Answer | undefined) => void>;
 
+export interface GivenAck extends Pick<AckAnswer, "answer"> {
+  readonly callId: CallId;
+  readonly sha256: string | undefined;
+}
+
 export interface Approvals extends Approver {
   /**
    * Both resolve when the log has the answer, and reject with CallNotFound or what kept it out of the log. `tooLate`: the request
@@ -42,6 +47,8 @@ export interface Approvals extends Approver {
     answer: Pick<PermissionAnswer, "decision" | "reason" | "args">,
   ): Promise<{ readonly tooLate: TurnId } | undefined>;
   answerFor(client: Pick<Answerer, "id">, callId: CallId, answer: string): Promise<void>;
+  /** The same for an ack; rejects with HookHashChanged for another content than the one that is asked about. */
+  ackFor(client: Pick<Answerer, "id">, given: GivenAck): Promise<void>;
   /** A question of this call waits for an answer. */
   isAsking(callId: CallId): boolean;
   /** Somebody is asked and has not answered. */
@@ -52,6 +59,9 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
   const { clock, timeoutMs, attached, waitsForHumans = false } = options;
   const permissions: Pending<PermissionAnswer> = new Map();
   const questions: Pending<QuestionAnswer> = new Map();
+  const acks: Pending<AckAnswer> = new Map();
+  /** What each ack that waits is for. */
+  const asksAbout = new Map<CallId, AckQuestion>();
   /** The turn of each permission request, also of those that no longer wait; the oldest is forgotten first. */
   const asked = new Map<CallId, TurnId>();
 
@@ -115,6 +125,15 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
     async answer(question, signal) {
       return canAnswer(question.turn) ? wait(questions, question, signal) : undefined;
     },
+    async ack(question, signal) {
+      if (!canAnswer(question.turn)) return undefined;
+      asksAbout.set(question.callId, question);
+      try {
+        return await wait(acks, { ...question, isLong: true }, signal);
+      } finally {
+        asksAbout.delete(question.callId);
+      }
+    },
     isAsking: (callId) => questions.has(callId),
     async decideFor(client, callId, answer) {
       const tooLate = permissions.has(callId) ? undefined : asked.get(callId);
@@ -131,8 +150,16 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       settle({ answer, by: client.id, onRecord });
       await promise;
     },
+    async ackFor(client, { callId, sha256, answer }) {
+      const settle = take(acks, callId);
+      const about = asksAbout.get(callId);
+      if (about?.sha256 !== sha256) throw new ReasonError("HookHashChanged", { path: about?.file ?? "The file" });
+      const { promise, resolve: onRecord } = Promise.withResolvers<void>();
+      settle({ answer, by: client.id, onRecord });
+      await promise;
+    },
     get isWaiting() {
-      return permissions.size + questions.size > 0;
+      return permissions.size + questions.size + acks.size > 0;
     },
   };
 }

@@ -236,6 +236,11 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       await find(session).approvals.answerFor(client, call_id, answer);
       return {};
     },
+    DescribeAck: async (_client, { session, call_id }) => ({ result: find(session).live.describeAck(call_id) }),
+    async AnswerAck(client, { session, call_id: callId, sha256, answer }) {
+      await find(session).approvals.ackFor(client, { callId, sha256, answer });
+      return {};
+    },
     async ResolveOrphan(client, { session: id, call_id, resolution, note }) {
       await find(id).live.engine.recovery.resolve(call_id, resolution, client.id, note);
       if (resolution === "abort") await desk.end(id);

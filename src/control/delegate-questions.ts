@@ -28,11 +28,13 @@ function isAboutQuestion(event: Event, asked: Set<CallId>): boolean {
   switch (event.kind) {
     case "PermissionRequested":
     case "QuestionAsked":
+    case "AckRequested":
       asked.add(event.payload.call_id);
       return true;
     case "PermissionAnswered":
     case "QuestionAnswered":
       return asked.has(event.payload.call_id);
+    case "AckSettled":
     case "ToolResult":
       return asked.delete(event.payload.call_id);
     default:

@@ -1,6 +1,6 @@
 /** What control needs of a session that is open: its engine, and what the composition root can do with it. */
 import type { EngineSession, SlashRegistry } from "#engine";
-import type { ClientId, CommandOf, Label, Mode, OpenedSession, ReplyOf, SessionId } from "#protocol";
+import type { CallId, ClientId, CommandOf, Label, Mode, OpenedSession, ReplyOf, SessionId } from "#protocol";
 
 export type RestoreCommand = CommandOf<"UndoTurn"> | CommandOf<"UndoCall"> | CommandOf<"Redo">;
 
@@ -61,6 +61,8 @@ export interface LiveSession {
   describe(): Promise<ReplyOf<"DescribeSession">["result"]>;
   /** What its calls changed in the workspace, redacted. Rejects with NotAllowed where nothing is kept. */
   changes(query: Omit<CommandOf<"DescribeChanges">, "kind" | "session">): Promise<ReplyOf<"DescribeChanges">["result"]>;
+  /** A file that an ack is asked for, redacted. Throws CallNotFound when it no longer is. */
+  describeAck(callId: CallId): ReplyOf<"DescribeAck">["result"];
   /** The permission rules in force, those of answers last. */
   rules(): ReplyOf<"ListRules">["result"];
   /** Both throw RuleNotFound for a rule that no answer has added. */

@@ -31,6 +31,18 @@ export interface QuestionAnswer extends Given {
   readonly by: ClientId;
 }
 
+export interface AckQuestion extends PermissionQuestion {
+  /** The content that is shown; undefined for a removed file. */
+  readonly sha256: string | undefined;
+  /** What is asked about, for the reason of a refusal. */
+  readonly file: string;
+}
+
+export interface AckAnswer extends Given {
+  readonly answer: "accept" | "deny" | "later";
+  readonly by: ClientId;
+}
+
 export interface Approver {
   /** How long a question waits for its answer. */
   readonly timeoutMs: number;
@@ -40,4 +52,6 @@ export interface Approver {
   decide(question: PermissionQuestion, signal: AbortSignal): Promise<PermissionAnswer>;
   /** The answer to an `ask_user` question, undefined when nobody can give one. Never rejects. */
   answer(question: PermissionQuestion, signal: AbortSignal): Promise<QuestionAnswer | undefined>;
+  /** The answer to an ack that names the content that was asked about. Never rejects. */
+  ack(question: AckQuestion, signal: AbortSignal): Promise<AckAnswer | undefined>;
 }

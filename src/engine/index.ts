@@ -1,5 +1,12 @@
 /** The engine: the loop, its two chains, its bus, and the ports that everything else plugs into. */
-export type { Approver, PermissionAnswer, PermissionQuestion, QuestionAnswer } from "./approver.ts";
+export type {
+  AckAnswer,
+  AckQuestion,
+  Approver,
+  PermissionAnswer,
+  PermissionQuestion,
+  QuestionAnswer,
+} from "./approver.ts";
 export type { AsideAnswer } from "./aside.ts";
 export { createEventBus, type EventBus, type Schedule, type Subscriber } from "./bus.ts";
 export type { CompactionPoint, CompactionProblem, Compactor } from "./compaction.ts";

@@ -66,7 +66,9 @@ export interface SessionParts {
   /** Before anything of a turn is told to anybody. */
   readonly beforeTurn?: () => Promise<void>;
   /** Before a turn asks its hooks, and before each further step: what was written since takes effect. */
-  readonly beforeStep?: (signal: AbortSignal, turn: TurnId) => Promise<void>;
+  readonly beforeStep?: (turn: TurnId) => Promise<void>;
+  /** In each step, once the turn is in the log: what a person is asked before the request is made. */
+  readonly askInStep?: (signal: AbortSignal) => Promise<void>;
   /** Whether an agent that wants to stop has done its work. */
   readonly checkStop?: StopCheck;
   /** Before a turn ends: ends what it has set going and has not waited for. Must not throw. */
@@ -283,6 +285,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
             joinTurn,
             beforeTurn: parts.beforeTurn,
             beforeStep: parts.beforeStep,
+            askInStep: parts.askInStep,
             checkStop,
             compaction,
             settle: parts.settle,

@@ -64,7 +64,7 @@ export interface BackgroundWork {
 
 /** What a question may have besides its text. */
 export interface QuestionDetails
-  extends Readonly<Pick<EventPayload<"QuestionAsked">, "server" | "file" | "form" | "url" | "plan">> {
+  extends Readonly<Pick<EventPayload<"QuestionAsked">, "server" | "form" | "url" | "plan">> {
   /** Withdraws the question before the call has ended. */
   readonly signal?: AbortSignal;
 }

@@ -49,7 +49,8 @@ export interface TurnParts extends StepParts {
   /** Adds what joins the turn besides its input. */
   readonly joinTurn?: (input: MentioningInput) => Promise<void>;
   readonly beforeTurn?: () => Promise<void>;
-  readonly beforeStep?: (signal: AbortSignal, turn: TurnId) => Promise<void>;
+  readonly beforeStep?: (turn: TurnId) => Promise<void>;
+  readonly askInStep?: (signal: AbortSignal) => Promise<void>;
   readonly checkStop?: (claim: Claim) => Promise<StopVerdict>;
   /** Ends what the turn has set going and has not waited for. Must not throw. */
   readonly settle?: () => Promise<void>;
@@ -195,7 +196,7 @@ async function isReady({ beforeTurn }: TurnParts, { signal }: TurnInput): Promis
 async function begin(parts: TurnParts, input: TurnInput, tally: Tally, onBegun: () => void): Promise<Ending> {
   const { turn } = input;
   // Before the hooks of the turn: one that refuses every turn must be gone when its file is.
-  await parts.beforeStep?.(input.signal, turn);
+  await parts.beforeStep?.(turn);
   const { command, compact } = input;
   // Asked first: what a hook takes out of an input must not be in the log. Hooks judge a person's command as a call.
   const isInput = command === undefined && compact === undefined;
@@ -227,9 +228,10 @@ async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promi
     if (input.signal.aborted) return cancelledEnding(input.signal);
     tally.steps = step;
     parts.steering.enter(step);
-    if (step > 1) await parts.beforeStep?.(input.signal, input.turn);
+    if (step > 1) await parts.beforeStep?.(input.turn);
     // Whoever sent the input gets the reply first: a step that does not wait for anything would hold it up.
     else await new Promise((resolve) => setImmediate(resolve));
+    await parts.askInStep?.(input.signal);
     const tooLong = await compactBefore(parts, input, step, tally);
     if (input.signal.aborted) return cancelledEnding(input.signal);
     if (tooLong !== undefined) return tooLong;

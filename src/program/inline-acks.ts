@@ -1,39 +1,47 @@
 /**
- * Context files that come up while a session runs, where no terminal of this program can show them: whoever is attached is asked in
- * the conversation and sees the whole text. Only text for the prompt: everything else waits for `harness ack`. The answer is kept.
+ * Files that come to wait for an ack while a session runs: whoever is attached is asked in the conversation, all kinds of files alike.
+ * An answer is for the content that was shown; a file that changed meanwhile is asked about again.
  */
 import type { AwaitingFile } from "#artifacts";
-import { visibleLine } from "#base";
-import type { AskForAck } from "#session";
-import type { ProjectTrust } from "#trust";
+import type { AskAck, AskForAck } from "#session";
+import type { ProjectTrust, WaitingFile } from "#trust";
 
-/** A longer text cannot be judged in a question. */
-const MAX_SHOWN_CHARS = 32 * 1024;
+/** Asked about at a time; the next ones follow when all of these are answered. */
 const MAX_ASKED_FILES = 20;
-const [ALLOW, LEAVE_OUT] = ["allow", "leave out"] as const;
+/** A file that changes faster than somebody reads it is left to `harness ack`. */
+const MAX_LOOKS = 10;
 
-export function askInline(trust: Pick<ProjectTrust, "look" | "ack" | "deny">): AskForAck {
-  return async (awaiting, _signal, ask) => {
-    const files = awaiting.filter(isPrompt).slice(0, MAX_ASKED_FILES);
-    if (files.length === 0) return false;
-    if (ask === undefined) return "later";
-    let isAnswered = false;
-    for (const file of files) {
-      const shown = trust.look(file);
-      if (shown.text === undefined || shown.text.length > MAX_SHOWN_CHARS) continue;
-      const name = visibleLine(file.file);
-      const what = file.change === "new" ? "is new" : "has changed";
-      const question = `The context file ${name} ${what}. May its text be part of the prompt? Your answer holds until the file changes.\n\n${shown.text}`;
-      const answer = await ask(file.file, question, [ALLOW, LEAVE_OUT]);
-      if (answer === ALLOW) trust.ack([shown], "individual");
-      else if (answer === LEAVE_OUT) trust.deny([shown]);
-      else continue;
-      isAnswered = true;
+type Trust = Pick<ProjectTrust, "look" | "ack" | "deny">;
+
+export function askInline(trust: Trust): AskForAck {
+  return async (awaiting, ask) => {
+    let isKept = false;
+    for (let from = 0; from < awaiting.length; from += MAX_ASKED_FILES) {
+      const files = awaiting.slice(from, from + MAX_ASKED_FILES);
+      const outcomes = await Promise.all(files.map((file) => askAbout(trust, file, ask)));
+      isKept ||= outcomes.some((outcome) => outcome === "accepted" || outcome === "denied");
+      if (outcomes.includes("unanswered")) break;
     }
-    return isAnswered;
+    return isKept;
   };
 }
 
-function isPrompt({ kind, change }: AwaitingFile): boolean {
-  return kind === "instructions" && change !== "removed";
+async function askAbout(trust: Trust, file: AwaitingFile, ask: AskAck): Promise<Awaited<ReturnType<AskAck>>> {
+  for (let look = 1; look <= MAX_LOOKS; look++) {
+    const waiting = trust.look(file);
+    // What cannot be read cannot be shown, and waits.
+    if (file.change !== "removed" && waiting.hash === undefined) return "changed";
+    const outcome = await ask({
+      waiting,
+      isCurrent: () => isCurrent(trust, waiting),
+      keep: (answer) => (answer === "accept" ? trust.ack([waiting], "individual") : trust.deny([waiting])),
+    });
+    if (outcome !== "changed") return outcome;
+  }
+  return "changed";
+}
+
+/** A file that was removed is still gone. */
+function isCurrent(trust: Trust, { file, kind, hash }: WaitingFile): boolean {
+  return trust.look({ file, kind, change: "changed" }).hash === hash;
 }

@@ -61,4 +61,5 @@ const nobody: Approver = {
     throw new Error("a preview runs no call");
   },
   answer: async () => undefined,
+  ack: async () => undefined,
 };

@@ -63,8 +63,8 @@ export async function openTrustedProject(
   const opened = await openProject(ports, place, place.adminOnly === true ? undefined : trustOf);
   const { awaiting } = opened.loaded;
   const ask = own === undefined || review === undefined ? undefined : askWith(review, own);
-  const askLater = ask ?? (own === undefined ? undefined : askInline(own));
-  if (awaiting === undefined) return { ...opened, ...defined({ askForAck: askLater, answers, servers: own }) };
+  const askForAck = own === undefined ? undefined : askInline(own);
+  if (awaiting === undefined) return { ...opened, ...defined({ askForAck, answers, servers: own }) };
   const problem = own?.problem();
   if (problem !== undefined) ports.terminal.err(`${paint(ports.terminal, "yellow", `warning: ${problem}`)}\n`);
   if (ask === undefined) throw ackRefusal(awaiting, named, remedy);
@@ -76,8 +76,7 @@ export async function openTrustedProject(
     stopListening();
   }
   const loaded = opened.loader.load();
-  if (loaded.awaiting === undefined)
-    return { ...opened, loaded, askForAck: ask, ...defined({ answers, servers: own }) };
+  if (loaded.awaiting === undefined) return { ...opened, loaded, ...defined({ askForAck, answers, servers: own }) };
   throw new ReasonError("AckDenied", { files: awaitingNames(loaded.awaiting) });
 }
 

@@ -31,6 +31,32 @@ export const answerCommands = {
     rpc: "question.respond",
     mcpTool: "harness.answer_question",
   }),
+  DescribeAck: row({
+    text: "Returns the file that an AckRequested asks about, as it is now and as it was acked.",
+    params: ({ session, callId }) => ({ session, call_id: callId }),
+    reply: ({ ackReport }) => ({ result: ackReport }),
+    scope: "none",
+    humanOnly: "read a file that waits for an ack",
+    feature: "acks",
+    rpc: "ack.describe",
+    mcpTool: "harness.describe_ack",
+  }),
+  AnswerAck: row({
+    text: "Answers an AckRequested. The first answer counts. If the file is no longer what was shown, the answer is refused with HookHashChanged and the new version is asked about.",
+    params: ({ z, session, callId, sha256 }) => ({
+      session,
+      call_id: callId,
+      sha256: sha256.optional().describe("The content that was shown. Absent for a removed file."),
+      answer: z
+        .enum(["accept", "deny", "later"])
+        .describe("later: nothing is kept, and the file keeps waiting until it changes or harness ack answers."),
+    }),
+    scope: "none",
+    humanOnly: "ack a file",
+    feature: "acks",
+    rpc: "ack.respond",
+    mcpTool: "harness.answer_ack",
+  }),
   ResolveOrphan: row({
     text: "Says whether an OrphanedCall succeeded or failed; abort ends the session.",
     params: ({ z, session, callId }) => ({

@@ -12,6 +12,7 @@ export const sessionId = idSchema(SessionId);
 export const session = sessionId.describe("The session the command is for.");
 export const turnId = idSchema(TurnId);
 export const callId = idSchema(CallId);
+export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 /** More blocks are no input of a person. */
 const MAX_BLOCKS = 100;
 export const content = z.array(inputBlock).min(1).max(MAX_BLOCKS);
@@ -177,6 +178,13 @@ export const changesReport = wire({
     .optional()
     .describe("The path that was asked for, with its text before and after; absent when it was not changed."),
 }).describe("What calls changed, redacted.");
+
+export const ackReport = wire({
+  file: z.string(),
+  sha256: sha256.optional().describe("Of the content as it was shown, before redaction. Absent for a removed file."),
+  text: z.string().optional().describe("The content that the answer is for. Absent for a removed file."),
+  acked_text: z.string().optional().describe("The version that was acked last, where it was kept."),
+}).describe("A file that waits for an ack, redacted.");
 
 export const undoReport = wire({
   action: z.enum(["undo", "redo"]),

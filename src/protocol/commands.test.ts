@@ -52,6 +52,11 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
     body: { session, call_id, answer: "" },
     wrong: { answer: { answer: "x".repeat(100_001) }, call_id: { call_id: ULID } },
   },
+  DescribeAck: { body: { session, call_id }, wrong: { call_id: { call_id: ULID } } },
+  AnswerAck: {
+    body: { session, call_id, sha256: "0".repeat(64), answer: "accept" },
+    wrong: { sha256: { sha256: "0" }, answer: { answer: "yes" }, call_id: { call_id: ULID } },
+  },
   ResolveOrphan: {
     body: { session, call_id, resolution: "succeeded", note: "checked" },
     wrong: { resolution: { resolution: "maybe" }, call_id: { call_id: ULID } },

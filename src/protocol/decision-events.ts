@@ -117,7 +117,6 @@ export const decisionEvents = {
       ),
     delegate: delegate.optional().describe("The agent that asks, if it is not the root agent."),
     server: z.string().optional().describe("The MCP server that asks during the call. Absent: the model asks."),
-    file: z.string().optional().describe("The context file that Harness itself asks about, instead of the model."),
     form: z
       .array(formField)
       .optional()
@@ -139,6 +138,41 @@ export const decisionEvents = {
   }).describe(
     "A person answered a QuestionAsked. If nobody answers in time, this event is missing. Feature: ask_user.",
   ),
+  AckRequested: wire({
+    turn,
+    call_id: callId.describe("The id that an answer refers to."),
+    file: z.string().describe("Relative to the project with /, absolute outside it."),
+    class: z.string().describe("The kind of file: config, tool, hook, instructions, skill, mcp, …"),
+    name: z.string().describe("What people call such a file."),
+    power: z.string().describe("What such a file can do once it is acked."),
+    change: z.enum(["new", "changed", "removed"]).describe("What happened to it since its ack."),
+    sha256: sha256.optional().describe("The content that the answer is for. Absent for a removed file."),
+    bytes: z.number().int().nonnegative().describe("Of the content that the answer is for."),
+    lines: z.number().int().nonnegative(),
+    is_optional: z.boolean().describe("A denied optional file is left out; any other keeps waiting."),
+    acked: wire({ sha256, at: z.iso.datetime() }).optional().describe("The version that was acked last."),
+    denied_at: z.iso.datetime().optional().describe("When an earlier content of it was denied."),
+    change_class: z
+      .string()
+      .optional()
+      .describe("The gravest part of the change: metadata, prose, code-adjacent, executable or endpoint."),
+    parts: z.array(z.string()).optional().describe("What changed: keys of the frontmatter, the text below it."),
+    delegate: delegate.optional().describe("The agent whose step waits, if it is not the root agent."),
+  }).describe(
+    "A file of the project waits for an ack, and a person is asked. DescribeAck has both texts. AckSettled always follows. Feature: acks.",
+  ),
+  AckSettled: wire({
+    turn,
+    call_id: callId,
+    file: z.string(),
+    sha256: sha256.optional(),
+    outcome: z
+      .enum(["accepted", "denied", "changed", "unanswered"])
+      .describe(
+        "changed: the file is no longer what was shown, so the answer was refused; another AckRequested follows. unanswered: nothing is kept and the file keeps waiting.",
+      ),
+    by: idSchema(ClientId).optional().describe("The client that answered."),
+  }).describe("What an AckRequested has come to. Feature: acks."),
   RuleChanged: wire({
     rule: z.string(),
     change: z.enum(["revoked", "promoted"]),

@@ -236,6 +236,26 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
   ContextSet: [{ values: { mode: "review" } }, { values: 5 }],
   QuestionAnswered: [{ turn, call_id, answer: "the first", by: `cli_${ULID}` }, { answer: 1 }],
   QuestionAsked: [{ turn, call_id, question: "which?", options: ["a", "b"] }, { options: [1] }],
+  AckRequested: [
+    {
+      ...{
+        turn,
+        call_id,
+        file: "AGENTS.md",
+        class: "instructions",
+        name: "context file",
+        power: "text for the prompt",
+      },
+      ...{ change: "changed", sha256: "0".repeat(64), bytes: 2, lines: 1, is_optional: true },
+      acked: { sha256: "1".repeat(64), at: "2026-01-01T00:00:00.000Z" },
+      ...{ denied_at: "2026-01-01T00:00:00.000Z", change_class: "prose", parts: ["the text"] },
+    },
+    { change: "moved" },
+  ],
+  AckSettled: [
+    { turn, call_id, file: "AGENTS.md", sha256: "0".repeat(64), outcome: "accepted", by: `cli_${ULID}` },
+    { outcome: "maybe" },
+  ],
   ModelChanged: [{ model: "a:b", previous: "c:d" }, { model: null }],
   ScheduleChanged: [
     { name: "triage", change: "added", by: `cli_${ULID}`, folder: "/w", next_at: "2026-01-01T06:00:00.000Z" },

@@ -20,6 +20,7 @@ export function liveSession({
   | "slash"
   | "changes"
   | "describe"
+  | "describeAck"
   | "completeInput"
   | "begin"
   | "release"

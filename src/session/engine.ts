@@ -4,7 +4,6 @@ import { defined } from "#base";
 import { type BasePrompt, lastTurns, type PromptBlock } from "#context";
 import {
   type Approver,
-  type AskPerson,
   createModelQuestions,
   createSession,
   type EngineSession,
@@ -34,6 +33,7 @@ import {
 } from "#governance";
 import type { SessionId, TurnId } from "#protocol";
 import { type BackgroundJobs, createBackgroundJobs, createJobTools } from "#tools";
+import { type Acks, createAcks } from "./acks.ts";
 import { type Agreements, createAgreements } from "./agreements.ts";
 import { lookups, requestChain, toolChain } from "./chains.ts";
 import { contextConfig, rereadSource, sessionCompactor } from "./compaction.ts";
@@ -41,7 +41,7 @@ import { createDelegating, type Delegating, type DelegatingParts } from "./deleg
 import type { SessionDependencies } from "./dependencies.ts";
 import { permissionOf, rulesOf } from "./policy.ts";
 import { createProfileNotice } from "./profile-notice.ts";
-import type { AskNow } from "./project.ts";
+import type { AskNow, ProjectRuntime } from "./project.ts";
 import { askingOf, askPerson } from "./questions.ts";
 import type { SessionServers } from "./servers.ts";
 import { createSessionSources, type SessionSourcesOptions } from "./sources.ts";
@@ -74,6 +74,7 @@ export interface SessionEngine {
   readonly jobs: BackgroundJobs | undefined;
   /** For people who type. */
   readonly lookUp: LookUp;
+  readonly describeAck: Acks["describe"];
   /** Those in force, but for what answers have added. */
   rules(): readonly Rule[];
   /** When the last event is stored. */
@@ -81,7 +82,7 @@ export interface SessionEngine {
 }
 
 export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
-  const { core, depth, dependencies, approver, birth, world, place, earlier } = parts;
+  const { core, depth, dependencies, birth, world, place, earlier } = parts;
   const { id, bus } = core;
   const { settings, ids, store, extensions } = dependencies;
   const { runtime, labels } = place;
@@ -94,7 +95,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
   const limits = skillLimitsOf(parts);
   for (const recorded of [world.sandbox, world.servers]) recorded.recordTo(bus);
   const delegating = delegatingOf(parts, hidden, limits);
-  const ask = askPerson({ bus, approver, asking: askingOf(birth), givenAnswers: earlier?.answers });
+  const { ask, acks } = questionsOf(parts);
   const work = sessionWork(parts, () => engine.lasting);
   const { askModel, ...model } = modelOf(parts, budgets);
   const compactor = sessionCompactor(parts, hooks);
@@ -119,20 +120,21 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
       hooks,
       hidden,
       joinTurn: joining.join,
-      beforeStep: stepBeginning(parts, own?.refresh ?? runtime?.refresh),
+      ...stepBeginning(parts, own ?? runtime),
       checkStop: birth?.spec.checkStop,
       beforeEnd: runtime === undefined && Object.keys(settings.budgets).length === 0 ? undefined : publishTotals,
       checkToken: dependencies.checkToken,
       earlier,
     }),
   });
-  runtime?.attach(bus, engine.nested, askingInSteps(parts, ask));
+  runtime?.attach(bus, engine.nested, askingInSteps(parts, acks));
   return {
     engine,
     permission,
     hooks,
     ...work,
     lookUp: lookups(parts, chained),
+    describeAck: acks.describe,
     rules: () => rulesOf(parts),
     async close() {
       budgets.close();
@@ -242,14 +244,20 @@ function beforeServers(provider: Provider, { begin }: Pick<SessionServers, "begi
   };
 }
 
+function questionsOf({ core: { bus }, approver, birth, dependencies: { ids }, earlier }: SessionEngineParts) {
+  const asking = askingOf(birth);
+  return {
+    ask: askPerson({ bus, approver, asking, givenAnswers: earlier?.answers }),
+    acks: createAcks({ bus, approver, asking, ids }),
+  };
+}
+
 /** Before its first step a turn may not be in the log yet. */
-function askingInSteps({ core, dependencies: { ids } }: SessionEngineParts, ask: AskPerson): AskNow {
+function askingInSteps({ core }: SessionEngineParts, acks: Acks): AskNow {
   return (signal) => {
     const { running } = core.state;
     if (running?.steering.step === undefined) return undefined;
-    return (file, question, options) => {
-      return ask({ turn: running.turn, id: ids.call(), signal }, question, options, { file });
-    };
+    return (asked) => acks.ask({ turn: running.turn, signal }, asked);
   };
 }
 
@@ -299,12 +307,14 @@ function readiness(
 /** The servers belong to the root, and so do the resources that its tree has read. */
 function stepBeginning(
   { birth, world: { servers } }: SessionEngineParts,
-  refresh: SessionParts["beforeStep"],
-): SessionParts["beforeStep"] {
-  if (birth !== undefined) return refresh;
-  return async (signal, turn) => {
-    await refresh?.(signal, turn);
-    await servers.tellUpdates(turn);
+  project: Pick<ProjectRuntime, "refresh" | "askAcks"> | undefined,
+): Pick<SessionParts, "beforeStep" | "askInStep"> {
+  return {
+    async beforeStep(turn) {
+      await project?.refresh(turn);
+      if (birth === undefined) await servers.tellUpdates(turn);
+    },
+    ...defined({ askInStep: project?.askAcks }),
   };
 }
 

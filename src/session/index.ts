@@ -1,4 +1,6 @@
 /** One session of a program: opened from what the program hands to it, with its chains, its engine and its world. */
+
+export type { AskAck, AskedFile } from "./acks.ts";
 export type {
   AddedTransport,
   Extensions,

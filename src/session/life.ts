@@ -58,7 +58,7 @@ export function lifeOf({
         if (mode.plan) await engine.bus.publish("PlanModeChanged", { active: true });
         return;
       }
-      await runtime?.refresh(new AbortController().signal);
+      await runtime?.refresh();
       await tellHooks("session.start");
       if (imported !== undefined) await publishImport(engine.bus, mode, imported);
       if (Object.keys(context.values()).length > 0) await context.set(engine.bus, {});

@@ -22,6 +22,7 @@ import { type BasePrompt, type ConditionResult, type PromptBlock, promptBlocks }
 import type { EventBus, HiddenTools, Hook, HookSource, Tool, ToolSource } from "#engine";
 import { parseRule, type Rule } from "#governance";
 import type { Condition, ContextValues, Scripts } from "#script";
+import type { AskAck } from "./acks.ts";
 import { createSkillTriggers, type SkillTriggers } from "./skill-triggers.ts";
 
 const MAX_TOLD_PROBLEMS = 20;
@@ -40,18 +41,8 @@ export interface LiveProjectOptions {
   readonly askForAck?: AskForAck;
 }
 
-/** A question about a file in the conversation; undefined when nobody answers. */
-export type AskInline = (file: string, question: string, options: readonly string[]) => Promise<string | undefined>;
-
-/**
- * Asks a person about files that wait for an ack; resolves to whether one was given, or to `later` when it needs `ask` and cannot ask
- * now. Never rejects because of an answer.
- */
-export type AskForAck = (
-  awaiting: readonly AwaitingFile[],
-  signal: AbortSignal,
-  ask: AskInline | undefined,
-) => Promise<boolean | "later">;
+/** Asks a person about files that wait for an ack, with `ask`; resolves to whether an answer was kept. */
+export type AskForAck = (awaiting: readonly AwaitingFile[], ask: AskAck) => Promise<boolean>;
 
 export interface LiveProject {
   current(): Project;
@@ -68,8 +59,10 @@ export interface LiveProject {
   /** A call works on this file of the workspace: context files of its folders, and skills for it, count from the next step on. */
   touch(path: string): void;
   readonly skillTriggers: SkillTriggers;
-  /** Looks at the files again; told on the bus when something changed. A change that waits for an ack is asked about here. */
-  refresh(bus: Pick<EventBus, "publish">, signal: AbortSignal, ask?: AskInline): Promise<void>;
+  /** Looks at the files again; told on the bus when something changed. */
+  refresh(bus: Pick<EventBus, "publish">): Promise<void>;
+  /** Asks about what waits for an ack and was not asked about; what is acked is in force then. */
+  askAcks(bus: Pick<EventBus, "publish">, ask: AskAck): Promise<void>;
 }
 
 /** A context source with its scripts compiled. */
@@ -95,6 +88,9 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
   const { loader, values, workspace, standing, platform, askForAck } = options;
   let inForce = build(options.project, options);
   let unasked: readonly AwaitingFile[] | undefined;
+  let isAsking = false;
+  /** Says that files wait, which nobody was told because they were asked. */
+  let tellWaiting: ((bus: Pick<EventBus, "publish">) => Promise<void>) | undefined;
   const skillTriggers = createSkillTriggers(() => skillsOf(inForce.project), workspace);
 
   function conditionOf(name: string): ConditionResult {
@@ -137,30 +133,40 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
       skillTriggers.touch(path);
     },
     skillTriggers,
-    async refresh(bus, signal, ask) {
-      let loaded = loader.refresh();
-      if (loaded !== undefined) unasked = loaded.awaiting;
+    async refresh(bus) {
+      const loaded = loader.refresh();
+      if (loaded === undefined) return;
+      unasked = loaded.awaiting;
+      await take(loaded, bus, askForAck !== undefined);
+    },
+    async askAcks(bus, ask) {
+      // Another agent of the tree is asking: its answers count for all.
+      if (unasked === undefined || askForAck === undefined || isAsking) return;
+      const asked = unasked;
+      isAsking = true;
       try {
-        if (unasked === undefined || askForAck === undefined) return;
-        const given = await askForAck(unasked, signal, ask);
-        if (given !== "later") unasked = undefined;
-        // Who has just allowed a file need not read that it waits.
-        if (given === true) loaded = loader.refresh() ?? loaded;
+        const acked = (await askForAck(asked, ask)) ? loader.refresh() : undefined;
+        if (acked === undefined) await tellWaiting?.(bus);
+        else await take(acked, bus, false);
       } finally {
-        if (loaded !== undefined) await take(loaded, bus);
+        isAsking = false;
+        if (unasked === asked) unasked = undefined;
       }
     },
   };
 
-  async function take(loaded: LoadedProject, bus: Pick<EventBus, "publish">): Promise<void> {
+  /** `isAsked`: whoever is about to be asked about the files that wait need not read first that they wait. */
+  async function take(loaded: LoadedProject, bus: Pick<EventBus, "publish">, isAsked: boolean): Promise<void> {
     const before = inForce.project;
     const next = usable(loaded, options);
+    tellWaiting = undefined;
     const publish = async (
       files: readonly string[],
       isInForce: boolean,
       problems: readonly string[],
+      on = bus,
     ): Promise<void> => {
-      await bus.publish("ProjectChanged", {
+      await on.publish("ProjectChanged", {
         version: loaded.project?.version ?? before.version,
         files: [...files],
         in_force: isInForce,
@@ -169,7 +175,11 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
     };
     const waiting = loaded.awaiting?.map(({ file }) => file);
     const changed = changedFiles(before, loaded);
-    if ("problems" in next) return publish(waiting ?? changed, false, next.problems);
+    if ("problems" in next) {
+      if (waiting === undefined || !isAsked) return publish(waiting ?? changed, false, next.problems);
+      tellWaiting = (on) => publish(waiting, false, next.problems, on);
+      return;
+    }
     ({ inForce } = next);
     if (changed.length > 0) await publish(changed, true, []);
     const [old, now] = [before, inForce.project].map(wordVersions);
@@ -177,13 +187,14 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
       await bus.publish("SkillRegistryChanged", { skills: skillsOf(inForce.project).map(({ name }) => name) });
     }
     // Optional files that wait or are broken do not hold up the others.
-    const held = [...(waiting ?? []), ...newlyBroken(before, inForce.project)];
-    if (held.length > 0)
-      await publish(
-        held,
-        false,
-        problemLines(loaded, (file) => held.includes(file)),
-      );
+    const tellHeld = async (held: readonly string[], on = bus): Promise<void> => {
+      const problems = problemLines(loaded, (file) => held.includes(file));
+      if (held.length > 0) await publish(held, false, problems, on);
+    };
+    const broken = newlyBroken(before, inForce.project);
+    if (!isAsked) return tellHeld([...(waiting ?? []), ...broken]);
+    await tellHeld(broken);
+    if (waiting !== undefined) tellWaiting = (on) => tellHeld(waiting, on);
   }
 }
 

@@ -139,6 +139,7 @@ export async function openSession(
       work: () => workOf({ agent: made, mode: place.mode, autoApprove: dependencies.autoApprove }),
       slash,
       describe: sessionFacts({ dependencies, core, engine, mode: place.mode, folder, servers, project, jobs }),
+      describeAck: made.describeAck,
       completeInput: completionOf({ slash, servers, core, made, world, dependencies }),
       ...lifeOf({ depth, dependencies, birth, imported, world, place, session: made, ...taken }),
     };

@@ -38,8 +38,9 @@ import {
 } from "#script";
 import { createSkillTool } from "#tools";
 import { childEnvironment } from "#world";
+import type { AskAck } from "./acks.ts";
 import { createBundles } from "./bundles.ts";
-import { type AskForAck, type AskInline, createLiveProject, type LiveProject } from "./live-project.ts";
+import { type AskForAck, createLiveProject, type LiveProject } from "./live-project.ts";
 import type { ShellHooks } from "./shell-hooks.ts";
 
 /** What scripts can learn of the machine they run on. */
@@ -75,8 +76,8 @@ export interface ProjectRuntimeOptions {
   readonly otherTools: () => readonly Tool[];
 }
 
-/** The way to ask in the conversation; undefined outside of the steps of a turn. */
-export type AskNow = (signal: AbortSignal) => AskInline | undefined;
+/** The way to ask about files in the conversation; undefined outside of the steps of a turn. */
+export type AskNow = (signal: AbortSignal) => AskAck | undefined;
 
 interface Attached {
   readonly bus: EventBus;
@@ -94,7 +95,9 @@ export interface ProjectRuntime {
   /** Called once for each session of the tree, when it has its bus. `askNow`: see `AskNow`. */
   attach(bus: EventBus, nested: NestedCall, askNow: AskNow): void;
   /** Before each step. */
-  refresh(signal: AbortSignal, turn?: TurnId): Promise<void>;
+  refresh(turn?: TurnId): Promise<void>;
+  /** At the beginning of each step, once the turn is in the log: asks about files that wait for an ack. */
+  askAcks(signal: AbortSignal): Promise<void>;
   /** Asks no more hooks about `custom.*` events; before the session's last event. */
   close(): Promise<void>;
   /** The same project for a delegate of the session: its own log and values, its own hooks before all others. */
@@ -110,7 +113,8 @@ export interface ProjectRuntime {
 
 export interface DelegateRuntime {
   readonly hooks: HookDispatcher;
-  refresh(signal: AbortSignal): Promise<void>;
+  refresh(): Promise<void>;
+  askAcks(signal: AbortSignal): Promise<void>;
   /** The session is over. */
   detach(): void;
 }
@@ -234,17 +238,23 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     if (bus.session === session) bus.subscribe(live.skillTriggers.onEvent);
   }
 
+  async function askAcks(of: SessionId, signal: AbortSignal): Promise<void> {
+    const { bus, askNow } = attached(of);
+    const ask = askNow(signal);
+    if (ask !== undefined) await live.askAcks(bus, ask);
+  }
+
   function forDelegate(of: SessionId, given: EffectPorts, own: readonly Hook[]): DelegateRuntime {
     states.adopt(of, session);
     const asked = hooksFor(of, given, own);
     dispatchers.set(of, asked);
     return {
       hooks: asked,
-      async refresh(signal) {
+      async refresh() {
         states.of(of).setValues(context.values());
-        const { bus, askNow } = attached(of);
-        await live.refresh(bus, signal, askNow(signal));
+        await live.refresh(attached(of).bus);
       },
+      askAcks: (signal) => askAcks(of, signal),
       detach() {
         states.drop(of);
         sessions.delete(of);
@@ -269,12 +279,12 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     endTurn,
     tools: () => ({ project: [...live.tools.tools(), ...skillTools()], meta: meta.source.tools() }),
     attach,
-    async refresh(signal, turn) {
+    async refresh(turn) {
       running = turn;
       states.of(session).setValues(context.values());
-      const { bus, askNow } = attached(session);
-      await live.refresh(bus, signal, askNow(signal));
+      await live.refresh(attached(session).bus);
     },
+    askAcks: (signal) => askAcks(session, signal),
     close: custom.close,
     forDelegate,
     hooksFor,

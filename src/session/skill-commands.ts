@@ -19,7 +19,7 @@ export function skillCommands(runtime: ProjectRuntime | undefined): SlashSource 
     description: "Look at the skills on disk again; new and changed ones need your ack",
     args_schema: { type: "object", properties: {}, required: [], additionalProperties: false },
     async run() {
-      await runtime?.refresh(new AbortController().signal);
+      await runtime?.refresh();
       return { text: `${counted(runtime === undefined ? 0 : skillsOf(runtime.live.current()).length, "skill")}.` };
     },
   };

@@ -19,6 +19,13 @@ export type Question =
       readonly asked: EventOf<"QuestionAsked">["payload"];
     }
   | PlanQuestion
+  /** A file of the project waits for an ack: answered in the review of its change. */
+  | {
+      readonly kind: "ack";
+      readonly id: CallId;
+      readonly session: SessionId;
+      readonly asked: EventOf<"AckRequested">["payload"];
+    }
   /** A program wants a token; the person gives it the code, or nothing. */
   | {
       readonly kind: "token";
@@ -128,7 +135,27 @@ export function withQuestionKey(before: Questions, key: string, nowMs: number): 
     return same(isClosed ? withWaiting(before, before.waiting.slice(1), nowMs) : before);
   }
   if (question.kind === "plan") return withNextOpen(before, withPlanKey(before, question, key), nowMs);
+  if (question.kind === "ack") return { questions: before, effects: ackEffects(question, key) };
   return question.kind === "permission" ? withPermissionKey(before, question, key) : undefined;
+}
+
+/** Accepting is left to the review: only what was shown to its end can be accepted. */
+function ackEffects(question: Extract<Question, { kind: "ack" }>, key: string): readonly Effect[] {
+  if (key === "r" || key === "v" || key === "a") return [{ type: "open", layer: "ack", argument: question.id }];
+  if (key === "d") return [ackAnswer(question, "deny")];
+  return key === "l" ? [ackAnswer(question, "later")] : [];
+}
+
+/** For the content that was shown. */
+export function ackAnswer(
+  { id, session, asked: { sha256 } }: Extract<Question, { kind: "ack" }>,
+  answer: "accept" | "deny" | "later",
+): Effect {
+  return {
+    type: "submit",
+    session,
+    command: { kind: "AnswerAck", call_id: id, answer, ...(sha256 !== undefined && { sha256 }) },
+  };
 }
 
 function withPermissionKey(
@@ -156,7 +183,7 @@ function withTypedKey(before: Questions, key: string): QuestionStep | undefined 
 /** What was typed for the first question. */
 export function withTypedAnswer(before: Questions, text: string, nowMs: number): QuestionStep {
   const [question] = before.waiting;
-  if (question === undefined || question.kind === "token") return same(before);
+  if (question === undefined || question.kind === "token" || question.kind === "ack") return same(before);
   if (question.kind === "plan") {
     const { questions, effects } = withNextOpen(before, withPlanText(before, question, text), nowMs);
     // A text that cannot be the plan stays, to be changed.
@@ -189,6 +216,8 @@ function withQuestion(before: readonly Question[], event: Event, nowMs: number):
       if (plan !== undefined) return [...before, { kind: "plan", id, session, plan, isAsked: true }];
       return [...before, { kind: "question", id, session, asked: event.payload }];
     }
+    case "AckRequested":
+      return [...before, { kind: "ack", id: event.payload.call_id, session, asked: event.payload }];
     case "TokenRequested": {
       const { token: id, confirm_by } = event.payload;
       const untilMs = nowMs + Math.max(0, Date.parse(confirm_by) - Date.parse(event.ts));
@@ -196,6 +225,7 @@ function withQuestion(before: readonly Question[], event: Event, nowMs: number):
     }
     case "PermissionAnswered":
     case "QuestionAnswered":
+    case "AckSettled":
     case "ToolResult":
       return before.filter(({ id }) => id !== event.payload.call_id);
     case "PlanChanged":

@@ -21,6 +21,14 @@ export interface Pager {
   readonly top: number;
   readonly isWhole: boolean;
   readonly words: VerdictWords;
+  /** The rows as they were made last: to make those of a large file takes longer than a key may. */
+  readonly made: { last?: MadeView };
+}
+
+interface MadeView extends Pick<Pager, "hunk" | "verdicts" | "isWhole"> {
+  readonly columns: number;
+  readonly theme: RowStyle["theme"];
+  readonly view: ChangeView;
 }
 
 /** Where the pager is shown. */
@@ -55,7 +63,7 @@ const OWN_ROWS = 2;
 const ABOVE_ROWS = 4;
 
 export function openPager(change: FileChange, words: VerdictWords): Pager {
-  return { change, verdicts: {}, hunk: 0, top: 0, isWhole: false, words };
+  return { change, verdicts: {}, hunk: 0, top: 0, isWhole: false, words, made: {} };
 }
 
 /** Undefined for an action that is not one of reading. */
@@ -137,13 +145,25 @@ export function framed(shown: readonly string[], frame: PagerFrame, place: Pager
   };
 }
 
-function viewOf({ change, verdicts, hunk, isWhole, words }: Pager, style: RowStyle): ChangeView {
+function viewOf({ change, verdicts, hunk, isWhole, words, made }: Pager, style: RowStyle): ChangeView {
+  const { columns, theme } = style;
+  const { last } = made;
+  const isMade = last?.columns === columns && last.theme === theme;
+  if (isMade && last.hunk === hunk && last.verdicts === verdicts && last.isWhole === isWhole) return last.view;
   const title = (at: number): string => {
     const verdict = verdicts[at] === undefined ? words.open : verdicts[at] ? words.accepted : words.denied;
     const text = `${at === hunk ? "▸" : " "} hunk ${at + 1}${verdict === "" ? "" : ` · ${verdict}`}`;
     return style.theme.paint(at === hunk ? "strong" : "accent", style.widgets.truncateToWidth(text, style.columns));
   };
-  return changeView(change, { isWhole, title }, style);
+  const view = changeView(change, { isWhole, title }, style);
+  made.last = { hunk, verdicts, isWhole, columns, theme, view };
+  return view;
+}
+
+/** Of all rows, those that are on the screen. */
+export function rowsInView(pager: Pager, { style, rows }: PagerRoom): { from: number; to: number; count: number } {
+  const count = viewOf(pager, style).rows.length;
+  return { from: pager.top, to: Math.min(count, pager.top + rows), count };
 }
 
 function scrolledTo(pager: Pager, top: number, { style, rows }: PagerRoom): Pager {

@@ -2,6 +2,7 @@
 import { visibleLine } from "#base";
 import { type RowStyle, wrapped } from "./block-rows.ts";
 import type { FileChange, Hunk } from "./change.ts";
+import { codeRows } from "./code-rows.ts";
 
 /** Both sides have at least 45 columns of text. */
 const SIDE_BY_SIDE_COLUMNS = 100;
@@ -24,19 +25,24 @@ export interface ChangeLook {
 export function changeView(change: FileChange, { isWhole, title }: ChangeLook, style: RowStyle): ChangeView {
   const rows: string[] = [];
   const starts: number[] = [];
+  // A file may have more lines than a call takes arguments.
+  const add = (more: readonly string[]): void => {
+    for (const row of more) rows.push(row);
+  };
   let shownTo = 0;
   for (const [at, hunk] of change.hunks.entries()) {
     const from = isWhole ? shownTo : Math.max(shownTo, hunk.from - CONTEXT_LINES);
     if (from > shownTo) rows.push(style.theme.paint("dim", `  … ${from - shownTo} unchanged lines`));
-    rows.push(...linesOf(change, { from, to: hunk.from }, style));
+    add(linesOf(change, { from, to: hunk.from }, style));
     starts.push(rows.length);
-    rows.push(title(at), ...hunkRows(change, hunk, style));
+    rows.push(title(at));
+    add(hunkRows(change, hunk, style));
     const next = change.hunks[at + 1]?.from ?? change.lines.length;
     shownTo = isWhole ? hunk.to : Math.min(next, hunk.to + CONTEXT_LINES);
-    rows.push(...linesOf(change, { from: hunk.to, to: shownTo }, style));
+    add(linesOf(change, { from: hunk.to, to: shownTo }, style));
   }
   const left = change.lines.length - shownTo;
-  if (left > 0 && isWhole) rows.push(...linesOf(change, { from: shownTo, to: change.lines.length }, style));
+  if (left > 0 && isWhole) add(linesOf(change, { from: shownTo, to: change.lines.length }, style));
   else if (left > 0) rows.push(style.theme.paint("dim", `  … ${left} unchanged lines`));
   return { rows, starts };
 }
@@ -57,18 +63,42 @@ function linesOf({ lines }: FileChange, { from, to }: Hunk, style: RowStyle): st
 }
 
 function hunkRows(change: FileChange, { from, to }: Hunk, style: RowStyle): string[] {
+  if (change.isNew && change.hunks.length === 1) return newRows(change, style);
   const lines = change.lines.slice(from, to);
   const of = (mark: string): string[] => lines.filter((line) => line.mark === mark).map(({ text }) => text);
   const [before, after] = [of("-"), of("+")];
   if (!isWide(style)) {
-    const first = change.isNew && from === 0 ? [style.theme.paint("dim", "  [new file]")] : [];
     const removed = before.flatMap((text) => one("-", text, style));
-    return [...first, ...removed, ...after.flatMap((text) => one("+", text, style))];
+    return removed.concat(after.flatMap((text) => one("+", text, style)));
   }
   return Array.from({ length: Math.max(before.length, after.length) }, (_, at) => {
-    const left = change.isNew && at === 0 ? "[new file]" : before[at];
-    return pair(left, after[at], style, true);
+    return pair(before[at], after[at], style, true);
   }).flat();
+}
+
+/** The whole text in the colours of its language, by the name of the file. */
+function newRows({ path, lines }: FileChange, style: RowStyle): string[] {
+  const { theme, widgets } = style;
+  const texts = lines.map(({ text }) => visibleLine(text));
+  const coloured = codeRows(texts, widgets.codeCarry(path), style).rows;
+  const isPlain = theme.name === "none" || widgets.codeCarry(path) === undefined;
+  const rows = coloured.map((row, at) => (isPlain ? theme.paint("good", texts[at] ?? "") : row));
+  const label = theme.paint("dim", "[new file]");
+  if (!isWide(style)) {
+    const mark = theme.paint("good", "+");
+    const wide = style.columns - 4;
+    return [`  ${label}`].concat(
+      rows.flatMap((row) => wrapped(row || " ", wide, widgets).map((one) => `  ${mark} ${one}`)),
+    );
+  }
+  const width = sideColumns(style);
+  const beside = theme.paint("dim", BESIDE);
+  return rows.flatMap((row, at) =>
+    wrapped(row || " ", width, widgets).map((one, part) => {
+      const left = at === 0 && part === 0 ? label + " ".repeat(width - "[new file]".length) : " ".repeat(width);
+      return `  ${left}${beside}${one}`;
+    }),
+  );
 }
 
 function one(mark: string, text: string, { theme, columns, widgets }: RowStyle): string[] {

@@ -1,5 +1,6 @@
 /** All layers. A new one is a file in `layers/` and a line here. */
 import type { Layer } from "./layer.ts";
+import { ackLayer } from "./layers/ack.ts";
 import { branchLayer } from "./layers/branch.ts";
 import { callLayer } from "./layers/call.ts";
 import { diffLayer } from "./layers/diff.ts";
@@ -26,6 +27,7 @@ export const layers: readonly Layer[] = [
   historyLayer,
   paletteLayer,
   reviewLayer,
+  ackLayer,
   diffLayer,
   transcriptLayer,
   sessionsLayer,

@@ -2,7 +2,7 @@
  * What layers can ask for, by name: one row for each, which reads through the client. The answer comes back as a message. A refusal
  * comes back as one as well, in words for a person.
  */
-import type { SessionInfo } from "#client";
+import type { CallId, SessionInfo } from "#client";
 import type { Event, EventOf, ReplyOf, SlashCommand, TurnId } from "#protocol";
 import type { InterfaceParts } from "./interface.ts";
 import type { SessionFacts } from "./session-status.ts";
@@ -76,6 +76,12 @@ export const loads = {
     const path = place.slice(end + 1);
     const since = turn === "" ? {} : { turn: turn as TurnId }; // an id of an event
     return (await session.submit({ kind: "DescribeChanges", path, ...since })).result;
+  },
+  /** `SESSION/CALL`: a file that an ack is asked for. */
+  ack: async ({ client }: LoadWorld, place: string): Promise<ReplyOf<"DescribeAck">["result"]> => {
+    const [session = "", call = ""] = place.split("/");
+    // ids of events
+    return (await client.session(session).submit({ kind: "DescribeAck", call_id: call as CallId })).result;
   },
   info: ({ client }: LoadWorld, session: string): Promise<SessionInfo> => client.session(session).info(),
 } as const;

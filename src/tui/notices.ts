@@ -1,8 +1,10 @@
 /** One row for an event that is neither text nor a call: what changed, and what went wrong. Pure. */
-import { counted, visibleProse } from "#base";
+import { counted, visibleLine, visibleProse } from "#base";
 import { compactionLine, type Event, howItEnded, reasonText, scheduleLine } from "#protocol";
 import { withPlanNotice } from "./plan.ts";
 import { closed, notice, type Transcript } from "./transcript.ts";
+
+const MAX_PROBLEMS = 3;
 
 export function withNotice(before: Transcript, event: Event): Transcript {
   switch (event.kind) {
@@ -55,6 +57,19 @@ function withTrouble(before: Transcript, event: Event): Transcript {
     case "HookTimeout": {
       const { hook: cmd, event: name, timeout_ms: timeoutMs } = event.payload;
       return notice(before, "warn", reasonText("HookTimeout", { event: name, cmd, timeout: timeoutMs / 1000 }));
+    }
+    case "ProjectChanged": {
+      const { in_force: isInForce, files, problems } = event.payload;
+      if (isInForce) return before;
+      const why = problems.slice(0, MAX_PROBLEMS).map((text) => `\n  ${visibleLine(text)}`);
+      return notice(before, "warn", `Not in effect: ${files.map(visibleLine).join(", ")}${why.join("")}`);
+    }
+    case "AckSettled": {
+      const { outcome, file } = event.payload;
+      const path = visibleLine(file);
+      if (outcome === "changed") return notice(before, "warn", reasonText("HookHashChanged", { path }));
+      if (outcome !== "unanswered") return notice(before, "dim", `${path}: ${outcome}`);
+      return notice(before, "warn", `${path} keeps waiting for an ack: harness ack`);
     }
     case "HookError":
       return notice(before, "warn", `hook ${event.payload.hook} failed: ${event.payload.message}`);

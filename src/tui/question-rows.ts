@@ -19,6 +19,8 @@ export function questionRows(questions: Questions, rows: number, style: RowStyle
       return askedRows(question.asked, questions, rows, style);
     case "plan":
       return planRows(question.plan, questions, rows, style);
+    case "ack":
+      return ackRows(question.asked, questions, rows, style);
     case "token":
       return tokenRows(question.asked, questions, rows, style);
     case undefined:
@@ -28,6 +30,7 @@ export function questionRows(questions: Questions, rows: number, style: RowStyle
 
 type Permission = Extract<Question, { kind: "permission" }>["asked"];
 type Asked = Extract<Question, { kind: "question" }>["asked"];
+type Ack = Extract<Question, { kind: "ack" }>["asked"];
 type Token = Extract<Question, { kind: "token" }>["asked"];
 
 function permissionRows(
@@ -133,6 +136,32 @@ function fieldRows(field: Field, at: number, count: number, style: RowStyle): st
   ];
   const head = style.theme.paint("dim", `  field ${at + 1} of ${count}: ${visibleLine(notes)}`);
   return [...foreignRows(texts.join("\n"), style), head];
+}
+
+function ackRows(asked: Ack, { waiting }: Questions, rows: number, style: RowStyle): string[] {
+  const { theme, columns } = style;
+  const { file, sha256, acked, is_optional: isOptional, delegate } = asked;
+  const digest = (sha256 ?? acked?.sha256 ?? "").slice(0, DIGEST_CHARS);
+  const facts = [
+    `${asked.name}: ${asked.power}`,
+    ackChange(asked),
+    `${counted(asked.lines, "line")} · ${counted(asked.bytes, "byte")} · sha256 ${digest}`,
+    ...(isOptional ? ["If you deny it, it is left out until it changes."] : []),
+  ];
+  const keys = keyRows(["[r] review and answer", "[d] deny", "[l] later"], style);
+  const head = theme.paint("strong", rule(`${whoAsks(delegate)}may this file take effect?`, waiting.length, columns));
+  const content = [visibleLine(file), ...facts.map(visibleLine)].join("\n");
+  return [head, ...fitted(foreignRows(content, style), Math.max(1, rows - 1 - keys.length), style), ...keys];
+}
+
+/** What happened to the file since its ack. */
+export function ackChange({ change, acked, denied_at: deniedAt, change_class: grave, parts = [] }: Ack): string {
+  const since = acked === undefined ? "" : ` since ${acked.at.slice(0, 10)}`;
+  if (change === "removed") return "removed: a guard that is gone protects nothing";
+  if (deniedAt !== undefined) return `changed: you denied another version on ${deniedAt.slice(0, 10)}`;
+  if (change === "new") return "new: not acked on this machine yet";
+  if (grave === undefined) return `changed${since}: the version that you acked was not kept`;
+  return `changed${since}: ${grave}${parts.length === 0 ? "" : ` (${parts.join(", ")})`}`;
 }
 
 function tokenRows(asked: Token, { waiting }: Questions, rows: number, style: RowStyle): string[] {

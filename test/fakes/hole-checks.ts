@@ -167,6 +167,7 @@ async function askedAbout({ command, columns = 80, rows = 24 }: QuestionCase): P
     outward: { describe: async (error) => String(error) },
     renderer: { finishLine: () => undefined },
     client: () => ({ submit: async (_command: Command) => undefined }),
+    reviewAck: async () => undefined,
   });
   const payload = {
     call_id: "c",

@@ -47,6 +47,7 @@ export function plainLiveSession(engine: EngineSession, change: Partial<LiveSess
       todos: [],
       queued: [],
     }),
+    describeAck: () => ({ file: "AGENTS.md" }),
     changes: async () => ({ changes: [], more: 0, unknown: [], interrupted: [] }),
     rules: () => [],
     revokeRule: async () => undefined,

@@ -39,6 +39,7 @@ export function createShellJudge(root: string, rules: readonly string[] = []): S
       },
       decide: () => Promise.reject(new Error("nobody can be asked")),
       answer: () => Promise.resolve(undefined),
+      ack: () => Promise.resolve(undefined),
       timeoutMs: 0,
     },
     rules: () => written,

@@ -203,6 +203,14 @@ export function createProjection(): Projection {
         const asked = { threadId: session, turnId: turn, requestId: call_id, question };
         return [{ method: "question.asked", params: { ...asked, ...(options ? { options } : {}) } }];
       }
+      case "AckRequested": {
+        const { turn, call_id, delegate: _, ...asked } = event.payload;
+        return [{ method: "ack.requested", params: { threadId: session, turnId: turn, requestId: call_id, ...asked } }];
+      }
+      case "AckSettled": {
+        const { turn, call_id, ...settled } = event.payload;
+        return [{ method: "ack.settled", params: { threadId: session, turnId: turn, requestId: call_id, ...settled } }];
+      }
       case "OrphanedCall": {
         const { turn, call_id, name, args, started_at } = event.payload;
         const call = { threadId: session, turnId: turn, callId: call_id, tool: name, args };

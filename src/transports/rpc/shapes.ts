@@ -45,6 +45,8 @@ export const notificationMethods = [
   "item.completed",
   "approval.requested",
   "question.asked",
+  "ack.requested",
+  "ack.settled",
   "call.orphaned",
   "stream.gap",
 ] as const;
