@@ -7,9 +7,9 @@ const root = resolve(import.meta.dirname, "..");
 
 /** Longest first. Vitest remembers how long files took, but in a fresh clone it knows nothing yet. */
 const LONGEST = [
-  "test/e2e/daemon-control.test.ts",
-  "test/e2e/attach.test.ts",
   "test/e2e/trust.test.ts",
+  "test/e2e/attach.test.ts",
+  "test/e2e/daemon-control.test.ts",
   "test/e2e/terminal.test.ts",
   "test/e2e/credentials.test.ts",
   "test/e2e/cli.test.ts",
@@ -22,6 +22,9 @@ const LONGEST = [
   "test/fail-closed.test.ts",
   "src/credentials/credentials.test.ts",
   "src/redaction/stream-redactor.test.ts",
+  "test/campaigns/attach.test.ts",
+  "test/campaigns/daemon-control.test.ts",
+  "test/campaigns/terminal.test.ts",
   "test/campaigns/canaries.test.ts",
   "test/campaigns/conformance.test.ts",
   "test/campaigns/installed.test.ts",

@@ -25,8 +25,8 @@ import { openDatabase } from "./sqlite/driver.ts";
 import { createSqliteStore } from "./sqlite/store.ts";
 import { type Verdict, verifyEvidence } from "./verify.ts";
 
-/** A few of each kind; `bench/audit.ts` has thousands. */
-const SHORT_CAMPAIGN = 80;
+/** Several of each kind; `bench/audit.ts` has thousands. */
+const SHORT_CAMPAIGN = 36;
 const script = resolve(import.meta.dirname, "../../scripts/verify-log.mjs");
 const key = newSigningKey();
 const clock = createManualClock();

@@ -1,6 +1,6 @@
 /**
- * The test of one page of the guide. Each page has a file of its own, so that pages run at the same time: in `test/e2e/guides`, or in
- * `test/campaigns` if it takes long.
+ * The test of one page of the guide. Each page has a file of its own in `test/campaigns`, so that pages run at the same time; the
+ * page that people read first is in `test/e2e`.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";

@@ -1,4 +1,4 @@
-import { testGuide } from "../../fakes/guide-test.ts";
+import { testGuide } from "../fakes/guide-test.ts";
 
 testGuide("first-governed-agent", {
   minCommands: 11,

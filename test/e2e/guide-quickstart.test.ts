@@ -1,3 +1,3 @@
-import { testGuide } from "../../fakes/guide-test.ts";
+import { testGuide } from "../fakes/guide-test.ts";
 
 testGuide("quickstart", { minCommands: 8, endsIn: "examples/quickstart" });

@@ -1,3 +1,3 @@
-import { testGuide } from "../../fakes/guide-test.ts";
+import { testGuide } from "../fakes/guide-test.ts";
 
 testGuide("redaction", { minCommands: 5, says: "pong\n" });

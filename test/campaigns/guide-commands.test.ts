@@ -1,16 +1,16 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
-import { ackProject } from "../../fakes/ack-project.ts";
-import { openCliTerminal } from "../../fakes/cli-process.ts";
-import { createDaemonHome } from "../../fakes/daemon-home.ts";
-import { testGuide } from "../../fakes/guide-test.ts";
+import { ackProject } from "../fakes/ack-project.ts";
+import { openCliTerminal } from "../fakes/cli-process.ts";
+import { createDaemonHome } from "../fakes/daemon-home.ts";
+import { testGuide } from "../fakes/guide-test.ts";
 
 testGuide("commands", { minCommands: 2 });
 
 test("the conversation of the page, and Tab after a command is gone", async () => {
   const home = createDaemonHome();
-  const page = readFileSync(resolve(import.meta.dirname, "../../../docs/guide/commands.md"), "utf8");
+  const page = readFileSync(resolve(import.meta.dirname, "../../docs/guide/commands.md"), "utf8");
   for (const [, file = "", text = ""] of page.matchAll(/^```\w+ title=(\S+)\n([\s\S]*?)^```$/gm)) home.put(file, text);
   home.put(".claude/commands/reword.md", "Reword $1.");
   await ackProject(home);

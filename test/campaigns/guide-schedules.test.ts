@@ -1,0 +1,3 @@
+import { testGuide } from "../fakes/guide-test.ts";
+
+testGuide("schedules", { minCommands: 10 });
