@@ -183,7 +183,7 @@ async function assemble(config: HarnessConfig, embedded: readonly Tool[]): Promi
   const env = config.env ?? process.env;
   const model = config.model ?? (config.apiKey === undefined ? undefined : modelForKey(config.apiKey));
   if (model === undefined && config.baseUrl !== undefined) {
-    throw new ReasonError("UsageInvalid", { detail: "baseUrl needs the model that it is for" });
+    throw new ReasonError("UsageInvalid", "baseUrl needs the model that it is for");
   }
   const keys = config.apiKey === undefined ? env : { ...env, [EMBEDDED_KEY]: config.apiKey };
   const clock = createSystemClock();
@@ -198,7 +198,7 @@ async function assemble(config: HarnessConfig, embedded: readonly Tool[]): Promi
     const how = "Set 'model' or 'apiKey', or a provider's key in 'env'";
     const detail =
       opened === undefined ? `${how}.` : `${how}, or name a model in ${PROJECT_FILES[0]} of the workspace.`;
-    throw new ReasonError("ModelNotConfigured", { detail });
+    throw new ReasonError("ModelNotConfigured", detail);
   }
   return assembleHarness({
     settings,

@@ -40,7 +40,7 @@ export function parseAliases(file: string, text: string): Aliases {
   const { values, warnings } = readTomlFile(file, text, aliasesTable);
   const written = new Map(Object.entries(values.aliases ?? {}));
   const refuse = (why: string): never => {
-    throw new ReasonError("ConfigInvalid", { detail: `${file}: ${why}` });
+    throw new ReasonError("ConfigInvalid", `${file}: ${why}`);
   };
   if (written.size > MAX_ALIASES) refuse(`there are more than ${MAX_ALIASES} aliases`);
   const follow = (name: string): string => {

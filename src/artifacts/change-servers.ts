@@ -33,11 +33,11 @@ export async function changeServers(file: string, text: string, change: ServerCh
   if ("add" in change) {
     if (!isServerName(name)) {
       const detail = `'${name}' cannot be the name of an MCP server: use up to 32 lowercase letters, digits, - and _, and not a subcommand of harness mcp`;
-      throw new ReasonError("UsageInvalid", { detail });
+      throw new ReasonError("UsageInvalid", detail);
     }
-    if (isThere) throw new ReasonError("UsageInvalid", { detail: `${file} already has an MCP server '${name}'` });
+    if (isThere) throw new ReasonError("UsageInvalid", `${file} already has an MCP server '${name}'`);
   } else if (!isThere) {
-    throw new ReasonError("UsageInvalid", { detail: `${file} has no table [mcp_servers.${name}]` });
+    throw new ReasonError("UsageInvalid", `${file} has no table [mcp_servers.${name}]`);
   }
   const changed = applied(text, change);
   const after = (await parseUserConfig(file, changed)).settings;
@@ -47,7 +47,7 @@ export async function changeServers(file: string, text: string, change: ServerCh
   const wasThere = before.mcpServers.some((server) => server.name === name);
   if (rest(after) !== rest(before) || has !== isThereAfter(change, wasThere)) {
     const detail = `${file} cannot be changed without changing something else; edit [mcp_servers.${name}] yourself`;
-    throw new ReasonError("ConfigInvalid", { detail });
+    throw new ReasonError("ConfigInvalid", detail);
   }
   return changed;
 }

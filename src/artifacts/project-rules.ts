@@ -17,7 +17,7 @@ export function addProjectRules(file: string, text: string, rules: readonly stri
   const expected = withAllow(before.toJS(), [...known, ...added]);
   if (canonicalJson(after) !== canonicalJson(expected)) {
     const detail = `${file}: Harness could not add the rules without changing others; add them to permissions.allow yourself`;
-    throw new ReasonError("ConfigInvalid", { detail });
+    throw new ReasonError("ConfigInvalid", detail);
   }
   return text.slice(0, start) + changed + text.slice(end);
 }
@@ -26,10 +26,7 @@ export function addProjectRules(file: string, text: string, rules: readonly stri
 function yamlRange(file: string, text: string): { readonly start: number; readonly end: number } {
   if (!/\.md$/i.test(file)) return { start: 0, end: text.length };
   const split = splitFrontmatter(text);
-  if (typeof split === "string") {
-    const detail = `${file}: the YAML head is ${split}`;
-    throw new ReasonError("ConfigInvalid", { detail });
-  }
+  if (typeof split === "string") throw new ReasonError("ConfigInvalid", `${file}: the YAML head is ${split}`);
   const start = text.indexOf("\n") + 1;
   return { start, end: start + split.yaml.length - 1 };
 }

@@ -25,7 +25,7 @@ export async function addAllowRule(file: string, text: string, rule: string): Pr
   const expected = [...rules(before), `allow ${rule}`].toSorted();
   if (JSON.stringify(rules(after).toSorted()) !== JSON.stringify(expected)) {
     const detail = `${file}: Harness could not add the rule without changing others; add it to permissions.allow yourself`;
-    throw new ReasonError("ConfigInvalid", { detail });
+    throw new ReasonError("ConfigInvalid", detail);
   }
   return added;
 }

@@ -28,7 +28,7 @@ export function readTomlFile<Fields extends FieldMap>(
       const told = key === undefined ? message : message.slice(key.length + 2);
       return `${at(problem)}${name === "" ? "" : `${name}: `}${told}${expected === undefined ? "" : ` Expected: ${expected}.`}`;
     });
-    throw new ReasonError("ConfigInvalid", { detail: lines.join("\n") });
+    throw new ReasonError("ConfigInvalid", lines.join("\n"));
   }
   return {
     values,

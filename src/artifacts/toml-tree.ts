@@ -35,9 +35,7 @@ export function parseToml(file: string, text: string): TomlTree {
       return { kind: "scalar", value, place, textPlace: place, linesHold: true };
     }
     if (typeof value === "object" && value !== null && !(value instanceof Date)) return mapOf(value, path, place);
-    throw new ReasonError("ConfigInvalid", {
-      detail: `${file}:${place.line}: ${path.join(".")}: a date is not allowed here`,
-    });
+    throw new ReasonError("ConfigInvalid", `${file}:${place.line}: ${path.join(".")}: a date is not allowed here`);
   };
   const mapOf = (table: object, path: readonly string[], place: SourceLocation): MapTree => ({
     kind: "map",
@@ -52,7 +50,7 @@ export function parseToml(file: string, text: string): TomlTree {
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const message = error.message.split("\n")[0] ?? "invalid TOML";
-    throw new ReasonError("ConfigInvalid", { detail: `${file}:${error.line}:${error.column}: ${message}` });
+    throw new ReasonError("ConfigInvalid", `${file}:${error.line}:${error.column}: ${message}`);
   }
 }
 

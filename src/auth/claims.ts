@@ -154,7 +154,7 @@ export function coversClaims(claims: Claims, asked: Claims): boolean {
 }
 
 export function invalid(detail: string): ReasonError {
-  return new ReasonError("TokenInvalid", { detail });
+  return new ReasonError("TokenInvalid", detail);
 }
 
 function isTextList(value: unknown): value is string[] {

@@ -87,15 +87,17 @@ export function createIssuance(options: {
     confirm(jti, code) {
       forgetOld();
       const waiting = pending.get(jti);
-      if (waiting === undefined) throw failed("no request is waiting for this code; it may have expired");
+      if (waiting === undefined)
+        throw new ReasonError("ConfirmationFailed", "no request is waiting for this code; it may have expired");
       waiting.attemptsLeft -= 1;
       if (isSameCode(code, waiting.code)) {
         pending.delete(jti);
         return waiting.claims;
       }
-      if (waiting.attemptsLeft > 0) throw failed(`the code is wrong; attempts left: ${waiting.attemptsLeft}`);
+      if (waiting.attemptsLeft > 0)
+        throw new ReasonError("ConfirmationFailed", `the code is wrong; attempts left: ${waiting.attemptsLeft}`);
       pending.delete(jti);
-      throw failed("the code is wrong, and no attempts are left");
+      throw new ReasonError("ConfirmationFailed", "the code is wrong, and no attempts are left");
     },
   };
 }
@@ -114,8 +116,4 @@ function isSameCode(given: string, code: string): boolean {
   const a = Buffer.from(given.padEnd(6).slice(0, 7));
   const b = Buffer.from(code);
   return a.length === b.length && timingSafeEqual(a, b);
-}
-
-function failed(detail: string): ReasonError {
-  return new ReasonError("ConfirmationFailed", { detail });
 }

@@ -32,14 +32,17 @@ export function mintClaims(request: TokenRequest, { jti, nowMs, knownCommands, p
   const { commands, identityClass, ttlSeconds = DEFAULT_TTL_SECONDS, canMint = false } = request;
   const unknown = commands.find((name) => !knownCommands.includes(name));
   if (unknown !== undefined)
-    throw usage(`there is no command '${unknown}'; the commands are: ${knownCommands.join(", ")}`);
-  if (commands.length === 0) throw usage("a token needs at least one command");
+    throw new ReasonError(
+      "UsageInvalid",
+      `there is no command '${unknown}'; the commands are: ${knownCommands.join(", ")}`,
+    );
+  if (commands.length === 0) throw new ReasonError("UsageInvalid", "a token needs at least one command");
   if (!Number.isSafeInteger(ttlSeconds) || ttlSeconds < 1 || ttlSeconds > MAX_TTL_SECONDS) {
-    throw usage(`a token can last from one second to ${MAX_TTL_SECONDS / 86_400} days`);
+    throw new ReasonError("UsageInvalid", `a token can last from one second to ${MAX_TTL_SECONDS / 86_400} days`);
   }
   const sessions = request.sessions === "all" ? undefined : [...new Set(request.sessions)];
   if ((sessions?.length ?? 0) > CLAIM_ENTRIES_MAX)
-    throw usage(`a token can name at most ${CLAIM_ENTRIES_MAX} sessions`);
+    throw new ReasonError("UsageInvalid", `a token can name at most ${CLAIM_ENTRIES_MAX} sessions`);
   // Not before the one that mints it, also when the clock was set back since that was made.
   const nbf = Math.max(Math.floor(nowMs / 1000), parent?.nbf ?? 0);
   const claims = completeClaims({
@@ -73,8 +76,4 @@ function checkNarrower(claims: Claims, parent: Claims, nowMs: number): void {
   if (claims.sessions === undefined) throw beyond("minting a token for all sessions");
   const session = claims.sessions.find((id) => !parent.sessions?.includes(id));
   if (session !== undefined) throw beyond(`minting for ${session}`);
-}
-
-function usage(detail: string): ReasonError {
-  return new ReasonError("UsageInvalid", { detail });
 }

@@ -39,11 +39,13 @@ export function hostHeader(name: string, port: number): string {
 export function checkOrigin(request: RawRequest, rules: OriginRules): string | undefined {
   // A target with a host of its own would beat the Host header; `*` and `host:port` are not for us.
   if (!/^\/(?!\/)/.test(request.target) || /[\s\\#]/.test(request.target))
-    throw refusedHost("the target is not a path");
+    throw new ReasonError("HostRefused", "the target is not a path");
   const hosts = headerValues(request, "host");
   const [host] = hosts;
-  if (host === undefined || hosts.length > 1) throw refusedHost(`there are ${hosts.length} Host headers`);
-  if (!rules.hosts.some((known) => sameText(known, host))) throw refusedHost(`Host is '${host.slice(0, 100)}'`);
+  if (host === undefined || hosts.length > 1)
+    throw new ReasonError("HostRefused", `there are ${hosts.length} Host headers`);
+  if (!rules.hosts.some((known) => sameText(known, host)))
+    throw new ReasonError("HostRefused", `Host is '${host.slice(0, 100)}'`);
   const origins = headerValues(request, "origin");
   const [origin] = origins;
   if (origin === undefined) return undefined;
@@ -97,7 +99,7 @@ export function presentedToken(request: RawRequest, options: { readonly bearer: 
     : [];
   const offered = headerValues(request, "sec-websocket-protocol").flatMap(tokensInProtocols);
   const given = [...own, ...bearer, ...offered];
-  if (given.length > 1) throw new ReasonError("TokenInvalid", { detail: "the request carries more than one" });
+  if (given.length > 1) throw new ReasonError("TokenInvalid", "the request carries more than one");
   return given[0];
 }
 
@@ -114,8 +116,4 @@ function isListed(origin: string, { origins }: OriginRules): boolean {
 /** Names of hosts and schemes have no case. */
 function sameText(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
-}
-
-function refusedHost(detail: string): ReasonError {
-  return new ReasonError("HostRefused", { detail });
 }

@@ -74,7 +74,7 @@ export function createTokenDesk(options: TokenDeskOptions): TokenDesk {
     confirm(jti, code, source) {
       failures.check(source);
       try {
-        if (!TokenId.is(jti)) throw new ReasonError("ConfirmationFailed", { detail: "there is no such request" });
+        if (!TokenId.is(jti)) throw new ReasonError("ConfirmationFailed", "there is no such request");
         return issue(issuance.confirm(jti, code));
       } catch (error) {
         if (error instanceof ReasonError && error.reason === "ConfirmationFailed") failures.count(source);
@@ -90,8 +90,7 @@ export function createTokenDesk(options: TokenDeskOptions): TokenDesk {
     },
     mintForOwner: (asked, run) => issue(claimsFor(asked), run),
     revoke(jti, by) {
-      if (!TokenId.is(jti))
-        throw new ReasonError("UsageInvalid", { detail: "the id of a token has the form tok_<ULID>" });
+      if (!TokenId.is(jti)) throw new ReasonError("UsageInvalid", "the id of a token has the form tok_<ULID>");
       const isOwner = by.identity_class === "human" && by.sessions === undefined;
       const comesFrom = (): boolean =>
         records.list().some(({ claims }) => claims.jti === jti && claims.minted_by?.includes(by.jti));

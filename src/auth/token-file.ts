@@ -45,5 +45,5 @@ function tokenIn(path: string, text: string): string {
 }
 
 function unfit(path: string, why: string): ReasonError {
-  return new ReasonError("TokenInvalid", { detail: `the file ${path} cannot be used: ${why}` });
+  return new ReasonError("TokenInvalid", `the file ${path} cannot be used: ${why}`);
 }

@@ -31,7 +31,7 @@ export async function checkPlace(file: string): Promise<void> {
     await unlink(draft);
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
-    throw new ReasonError("CassetteNotWritten", { detail }, { cause: error });
+    throw new ReasonError("CassetteNotWritten", detail, { cause: error });
   }
 }
 

@@ -188,19 +188,15 @@ export function createRecorder({ clock, random, redactor, write, ...options }: R
       turnstile.open();
       waking?.abort();
       if (chars > MAX_CASSETTE_CHARS) {
-        throw notWritten(`the recording has more than ${MAX_CASSETTE_CHARS} characters`);
+        throw new ReasonError("CassetteNotWritten", `the recording has more than ${MAX_CASSETTE_CHARS} characters`);
       }
       const clean = withoutSecrets(head, entries, redactor);
       try {
         await write(printCassette(clean.head, clean.entries));
       } catch (error) {
-        throw notWritten(error instanceof Error ? error.message : String(error));
+        throw new ReasonError("CassetteNotWritten", error instanceof Error ? error.message : String(error));
       }
     },
   };
   return tape;
-}
-
-function notWritten(detail: string): ReasonError {
-  return new ReasonError("CassetteNotWritten", { detail });
 }

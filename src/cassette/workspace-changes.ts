@@ -186,5 +186,5 @@ function goneIsEmpty(error: NodeJS.ErrnoException): string[] {
 }
 
 function tooMuch(detail: string): ReasonError {
-  return new ReasonError("CassetteNotWritten", { detail });
+  return new ReasonError("CassetteNotWritten", detail);
 }

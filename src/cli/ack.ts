@@ -53,7 +53,7 @@ export async function ackCommand(ports: CliPorts, flags: AckFlags): Promise<Exit
   if (flags.yes === true && !trust.isOwnFolder) {
     const detail =
       "--yes is only for your own files below the configuration folder. Review the files of a project one by one, without --yes";
-    throw new ReasonError("UsageInvalid", { detail });
+    throw new ReasonError("UsageInvalid", detail);
   }
   const { awaiting: unanswered, denied } = trust.judge(survey.files);
   const asked = flags.denied === true ? survey.files.filter(({ file }) => denied.includes(file)) : [];
@@ -137,7 +137,7 @@ async function emitLockfile(
   } catch (error) {
     const why = errnoOf(error) ?? messageOf(error);
     const detail = `the lock file ${path} cannot be written (${why}): name a file in an existing folder that you can write to`;
-    throw new ReasonError("UsageInvalid", { detail }, { cause: error });
+    throw new ReasonError("UsageInvalid", detail, { cause: error });
   }
   terminal.err(
     `Written: ${visibleLine(path)}. Pass it with --lockfile or HARNESS_LOCKFILE; Harness does not read it otherwise.\n`,
@@ -217,7 +217,7 @@ export async function soundSurvey(ports: CliPorts, place: PlaceFlags): Promise<P
   });
   const { surveyCases } = await import("#evals");
   const errors = survey.problems.filter(({ severity }) => severity === "error");
-  if (errors.length > 0) throw new ReasonError("ConfigInvalid", { detail: errors.map(problemText).join("\n") });
+  if (errors.length > 0) throw new ReasonError("ConfigInvalid", errors.map(problemText).join("\n"));
   return { ...survey, files: [...survey.files, ...(await surveyCases(survey.root))] };
 }
 

@@ -19,10 +19,10 @@ export function parseAnswerSchema(file: string, text: string): AnswerSchema {
     schema = JSON.parse(text);
   } catch (error) {
     const why = messageOf(error);
-    throw new ReasonError("ConfigInvalid", { detail: `${file}: not JSON: ${why}` });
+    throw new ReasonError("ConfigInvalid", `${file}: not JSON: ${why}`);
   }
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) {
-    throw new ReasonError("ConfigInvalid", { detail: `${file}: expected a JSON Schema object` });
+    throw new ReasonError("ConfigInvalid", `${file}: expected a JSON Schema object`);
   }
   // A JSON object has string keys.
   return { schema: schema as Record<string, unknown> };

@@ -31,7 +31,7 @@ export async function namedSession(client: Client, name: string): Promise<Client
   const [found, another] = ids.filter((id) => id.startsWith(name) || id.startsWith(`sess_${name.toUpperCase()}`));
   if (found === undefined || !SessionId.is(found)) throw new ReasonError("SessionNotFound", { session: name });
   if (another !== undefined) {
-    throw new ReasonError("UsageInvalid", { detail: `several sessions begin with ${name}: ${found}, ${another}` });
+    throw new ReasonError("UsageInvalid", `several sessions begin with ${name}: ${found}, ${another}`);
   }
   return client.session(found);
 }

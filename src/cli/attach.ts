@@ -266,15 +266,13 @@ async function chosenSession(
   if (!parts.terminal.interactive && flags.json !== true && flags.last !== true) {
     const detail =
       "there is no terminal for a conversation: name a session to watch, or use --last; to send a prompt, use harness run";
-    throw new ReasonError("UsageInvalid", { detail });
+    throw new ReasonError("UsageInvalid", detail);
   }
   if (flags.new) return newSession(parts);
   if (!flags.last) return offeredSession(parts);
   const last = await lastSession(parts);
   if (last === undefined) {
-    throw new ReasonError("UsageInvalid", {
-      detail: `the daemon has no session of ${parts.workingDir}; to start one, use --new`,
-    });
+    throw new ReasonError("UsageInvalid", `the daemon has no session of ${parts.workingDir}; to start one, use --new`);
   }
   return namedSession(parts.client, last.id);
 }

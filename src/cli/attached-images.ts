@@ -62,7 +62,7 @@ export function createAttachedImages({
       if (marks.length === 0) return text;
       const sent = marks.map((mark) => {
         const detail = `${mark} is no longer kept: the last ${MAX_KEPT} images are. Paste it again`;
-        return images.get(mark) ?? Promise.reject(new ReasonError("UsageInvalid", { detail }));
+        return images.get(mark) ?? Promise.reject(new ReasonError("UsageInvalid", detail));
       });
       return [...(await Promise.all(sent)), { type: "text", text }];
     },

@@ -32,7 +32,7 @@ interface HostRow {
 export async function auditNetworkCommand(ports: CliPorts, flags: NetworkFlags): Promise<ExitCode> {
   const { terminal } = ports;
   if (flags.all === true && flags.session !== undefined) {
-    throw new ReasonError("UsageInvalid", { detail: "--session and --all cannot be combined" });
+    throw new ReasonError("UsageInvalid", "--session and --all cannot be combined");
   }
   return withStore<ExitCode>(ports, flags, async (store) => {
     const { sessions, leftOut } = await chosen(ports, store, flags);

@@ -150,5 +150,5 @@ async function* readText(file: string): AsyncGenerator<string> {
 }
 
 function usage(detail: string): ReasonError {
-  return new ReasonError("UsageInvalid", { detail });
+  return new ReasonError("UsageInvalid", detail);
 }

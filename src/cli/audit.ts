@@ -22,7 +22,8 @@ export interface AnchorFlags extends StoreFlags {
 /** Writes nothing when the log is not intact, or not the newest. */
 export async function auditAnchorCommand(ports: CliPorts, target: string, flags: AnchorFlags): Promise<ExitCode> {
   const { terminal, env, clock } = ports;
-  if (flags.file === undefined && flags.gitNote !== true) throw usage("name a file with --file, or pass --git-note");
+  if (flags.file === undefined && flags.gitNote !== true)
+    throw new ReasonError("UsageInvalid", "name a file with --file, or pass --git-note");
   const { anchorLine, verifyEvidence } = await loadAudit();
   const key = openSigningKey(harnessPaths(env).configDir);
   const heads = await headsOf(ports, flags);
@@ -33,7 +34,7 @@ export async function auditAnchorCommand(ports: CliPorts, target: string, flags:
     const items = noteEnd(store.readEvidence(session), end);
     const verdict = await verifyEvidence(items, { session, trustedKeys: [key.publicKey], head });
     if (verdictCode(verdict) !== 0) return tellVerdict(ports, verdict, flags);
-    if (end.event === 0) throw usage(`${session} has no events yet`);
+    if (end.event === 0) throw new ReasonError("UsageInvalid", `${session} has no events yet`);
     const anchor = key.sign({ session, ...end, ts: new Date(clock.now()).toISOString() });
     const line = anchorLine(anchor);
     const written: string[] = [];
@@ -82,10 +83,6 @@ async function appendLine(file: string, line: string): Promise<void> {
       await handle.close();
     }
   } catch (error) {
-    throw usage(`the anchor cannot be written: ${messageOf(error)}`);
+    throw new ReasonError("UsageInvalid", `the anchor cannot be written: ${messageOf(error)}`);
   }
-}
-
-function usage(detail: string): ReasonError {
-  return new ReasonError("UsageInvalid", { detail });
 }

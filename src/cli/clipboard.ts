@@ -128,5 +128,5 @@ function sessionOf(env: ClipboardParts["env"]): Record<string, string> {
 }
 
 function unusable(detail: string): ReasonError {
-  return new ReasonError("UsageInvalid", { detail });
+  return new ReasonError("UsageInvalid", detail);
 }

@@ -67,14 +67,12 @@ export async function conformanceCommand(ports: CliPorts, flags: ConformanceFlag
     return 0;
   }
   if (flags.against === undefined) {
-    throw new ReasonError("UsageInvalid", {
-      detail: "name the server to test: --against http://…, unix://… or stdio://…",
-    });
+    throw new ReasonError("UsageInvalid", "name the server to test: --against http://…, unix://… or stdio://…");
   }
   const targets = targetsOf(ports, flags.against, flags);
   const [first] = targets;
   const problem = first === undefined ? "there is no wire left to test" : await probe(first);
-  if (problem !== undefined) throw new ReasonError("UsageInvalid", { detail: `nothing was tested: ${problem}` });
+  if (problem !== undefined) throw new ReasonError("UsageInvalid", `nothing was tested: ${problem}`);
   const shown = await ports.outward.through(ports, flags.json);
   const report = await runConformance({ targets, clock, only: (id) => chosen.includes(id) });
   if (flags.json) shown.terminal.out(`${JSON.stringify(reportJson(flags.against, report))}\n`);
@@ -95,7 +93,7 @@ function targetsOf(ports: CliPorts, against: string, flags: ConformanceFlags): r
     const unused = HTTP_FLAGS.filter(([name]) => flags[name] !== undefined).map(([, flag]) => flag);
     if (unused.length > 0) {
       const detail = `--against ${against}: ${unused.join(", ")} ${unused.length === 1 ? "is" : "are"} for a server over HTTP`;
-      throw new ReasonError("UsageInvalid", { detail });
+      throw new ReasonError("UsageInvalid", detail);
     }
     // `exec`, so that a kill meets the program and not the shell.
     const args = ["-c", `exec ${address.command}`];
@@ -110,7 +108,7 @@ function targetsOf(ports: CliPorts, against: string, flags: ConformanceFlags): r
   const isHere = place.kind !== "tcp" || place.host === "localhost" || isLoopback(place.host);
   if (!isHere && Object.keys(tokens).length > 0) {
     const detail = `--against ${against}: Harness sends a token only to this machine, because the connection to another one is not encrypted`;
-    throw new ReasonError("UsageInvalid", { detail });
+    throw new ReasonError("UsageInvalid", detail);
   }
   const wanted = httpWires.filter((wire) => flags.wire === undefined || flags.wire.includes(wire));
   const lan = lanPlace(cwd, flags);
@@ -121,21 +119,21 @@ function targetsOf(ports: CliPorts, against: string, flags: ConformanceFlags): r
 function lanPlace(cwd: string, { lan, lanCa }: ConformanceFlags): HttpTargetOptions["lan"] {
   if (lan === undefined) {
     if (lanCa === undefined) return undefined;
-    throw new ReasonError("UsageInvalid", { detail: "--lan-ca is for an address in the network: name it with --lan" });
+    throw new ReasonError("UsageInvalid", "--lan-ca is for an address in the network: name it with --lan");
   }
   const place = parseLanAddress(lan);
   if (lanCa === undefined) return place;
   try {
     return { ...place, ca: readFileSync(resolve(cwd, lanCa), "utf8") };
   } catch (error) {
-    throw new ReasonError("UsageInvalid", { detail: `${lanCa}: ${messageOf(error)}` });
+    throw new ReasonError("UsageInvalid", `${lanCa}: ${messageOf(error)}`);
   }
 }
 
 /** As the daemon writes it, or as `token mint --file` does. */
 function tokenFrom(cwd: string, as: string, file: string | undefined): Readonly<Record<string, string>> {
   if (file === undefined) return {};
-  const refuse = (detail: string): ReasonError => new ReasonError("UsageInvalid", { detail: `${file}: ${detail}` });
+  const refuse = (detail: string): ReasonError => new ReasonError("UsageInvalid", `${file}: ${detail}`);
   let text: string;
   try {
     text = readFileSync(resolve(cwd, file), "utf8").trim();
@@ -154,9 +152,7 @@ function chosenIds(only: readonly string[] | undefined): readonly RequirementId[
   if (only === undefined) return ids;
   const unknown = only.find((name) => !ids.some((id) => id === name || id.startsWith(`${name}:`)));
   if (unknown !== undefined) {
-    throw new ReasonError("UsageInvalid", {
-      detail: `--only ${unknown}: there is no such requirement; --list shows them`,
-    });
+    throw new ReasonError("UsageInvalid", `--only ${unknown}: there is no such requirement; --list shows them`);
   }
   return ids.filter((id) => only.some((name) => id === name || id.startsWith(`${name}:`)));
 }

@@ -160,7 +160,7 @@ function findAgent(project: Project, name: string): Project["agents"][number] {
   const agent = project.agents.find((one) => one.name === name);
   if (agent !== undefined) return agent;
   const known = project.agents.map((one) => one.name).join(", ") || "none";
-  throw new ReasonError("UsageInvalid", { detail: `there is no agent ${name}; agents here: ${known}` });
+  throw new ReasonError("UsageInvalid", `there is no agent ${name}; agents here: ${known}`);
 }
 
 function render({ model, counted, sections, tokens, budget }: Report, flags: ContextFlags, columns: number): string {
@@ -231,7 +231,7 @@ function keyOf({ kind, name }: Pick<Section, "kind" | "name">): string {
 
 async function readReport(file: string): Promise<Pick<Report, "sections">> {
   const invalid = (why: string): never => {
-    throw new ReasonError("UsageInvalid", { detail: `--diff ${file}: ${why}` });
+    throw new ReasonError("UsageInvalid", `--diff ${file}: ${why}`);
   };
   let text = "";
   try {

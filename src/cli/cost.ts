@@ -25,7 +25,7 @@ interface CostRow {
 export async function costCommand(ports: CliPorts, flags: CostFlags): Promise<ExitCode> {
   const { terminal, env, clock } = ports;
   if (!Number.isInteger(flags.limit) || flags.limit < 1) {
-    throw new ReasonError("UsageInvalid", { detail: "--limit must be a positive whole number" });
+    throw new ReasonError("UsageInvalid", "--limit must be a positive whole number");
   }
   const store = await openSqliteStore({ path: harnessPaths(env).sessionsDb, clock, key: machineKey(env) });
   try {

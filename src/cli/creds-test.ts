@@ -65,7 +65,7 @@ async function tryProvider(
 ): Promise<Tried> {
   const { env, clock, credentials } = ports;
   const vendor = findVendor(provider);
-  if (vendor === undefined) throw new ReasonError("UsageInvalid", { detail: `there is no provider '${provider}'` });
+  if (vendor === undefined) throw new ReasonError("UsageInvalid", `there is no provider '${provider}'`);
   const { settings } = await loadSettings(ports, flags);
   const configured = settings.models.find(({ model }) => model.startsWith(`${provider}:`));
   const model = `${provider}:${vendor.models?.small ?? "any"}`;

@@ -106,9 +106,7 @@ export async function credsDeleteCommand(
   const store = userCredentialStore(ports, () => undefined);
   const { removed, keychainProblem } = await store.remove({ provider, name });
   if (!removed) {
-    throw new ReasonError("UsageInvalid", {
-      detail: `there is no credential ${provider}/${name}; see harness creds list`,
-    });
+    throw new ReasonError("UsageInvalid", `there is no credential ${provider}/${name}; see harness creds list`);
   }
   if (keychainProblem !== undefined) {
     warn(ports, `the keychain still has its secret (${visibleLine(keychainProblem)}); remove it there.`);
@@ -142,11 +140,11 @@ function userCredentialStore({ env, clock, cwd }: CliPorts, source: (key: Machin
 function checkName(provider: string, name: string): void {
   if (findVendor(provider) === undefined) {
     const known = vendors.map((vendor) => vendor.name).join(", ");
-    throw new ReasonError("UsageInvalid", { detail: `there is no provider '${provider}'. Providers: ${known}.` });
+    throw new ReasonError("UsageInvalid", `there is no provider '${provider}'. Providers: ${known}.`);
   }
   if (!isCredentialName(name)) {
     const detail = `'${name}' is not a valid name: use at most 64 letters, digits, '.', '_' and '-', and not the secret itself`;
-    throw new ReasonError("UsageInvalid", { detail });
+    throw new ReasonError("UsageInvalid", detail);
   }
 }
 
@@ -156,16 +154,14 @@ function hostsFor(provider: string, named: readonly string[]): string[] {
   const texts = named.length > 0 ? named : own === undefined ? [] : [own];
   if (texts.length === 0) {
     const detail = `${provider} has no default address: use --host to say where the key may be sent`;
-    throw new ReasonError("UsageInvalid", { detail });
+    throw new ReasonError("UsageInvalid", detail);
   }
   const hosts = texts.map((text) => {
     const host = boundHost(text);
-    if (host === undefined)
-      throw new ReasonError("UsageInvalid", { detail: `'${text}' is neither a host nor an address` });
+    if (host === undefined) throw new ReasonError("UsageInvalid", `'${text}' is neither a host nor an address`);
     return host;
   });
-  if (hosts.length > MAX_BOUND_HOSTS)
-    throw new ReasonError("UsageInvalid", { detail: `more than ${MAX_BOUND_HOSTS} hosts` });
+  if (hosts.length > MAX_BOUND_HOSTS) throw new ReasonError("UsageInvalid", `more than ${MAX_BOUND_HOSTS} hosts`);
   return [...new Set(hosts)];
 }
 
@@ -183,7 +179,7 @@ function checkSecret(secret: Buffer): void {
     secret.length > 0 && secret.length <= MAX_SECRET_BYTES && secret.every((byte) => byte > 0x20 && byte < 0x7f);
   if (isSound) return;
   const detail = secret.length === 0 ? "the key is empty" : "the key has invalid characters or is too long";
-  throw new ReasonError("UsageInvalid", { detail });
+  throw new ReasonError("UsageInvalid", detail);
 }
 
 function warn({ terminal }: CliPorts, text: string): void {

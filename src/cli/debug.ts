@@ -20,7 +20,7 @@ export interface DebugFlags {
 export async function debugCommand(ports: CliPorts, flags: DebugFlags): Promise<ExitCode> {
   const { terminal, env } = ports;
   if (flags.raw === true && flags.off === true) {
-    throw new ReasonError("UsageInvalid", { detail: "--raw and --off cannot be combined" });
+    throw new ReasonError("UsageInvalid", "--raw and --off cannot be combined");
   }
   const session = await sessionOf(ports, flags);
   const path = dumpFile(env, session);
@@ -41,7 +41,7 @@ export async function debugCommand(ports: CliPorts, flags: DebugFlags): Promise<
   }
   if (!existsSync(path)) {
     const detail = `nothing was recorded for ${session}. To start: harness debug --raw --session ${session}`;
-    throw new ReasonError("UsageInvalid", { detail });
+    throw new ReasonError("UsageInvalid", detail);
   }
   for await (const chunk of createReadStream(path, "utf8") as AsyncIterable<string>) await terminal.outDrained(chunk);
   return 0;

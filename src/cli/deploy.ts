@@ -25,7 +25,7 @@ export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promis
     return listTools(ports, flags);
   }
   if (flags.stream && flags.outputSchema !== undefined) {
-    throw new ReasonError("UsageInvalid", { detail: "--stream and --output-schema cannot be combined" });
+    throw new ReasonError("UsageInvalid", "--stream and --output-schema cannot be combined");
   }
   const schema = flags.outputSchema === undefined ? undefined : await readSchema(ports, flags.outputSchema);
   return withProgram(ports, { flags, offlineAllowed: false }, async (program, open): Promise<ExitCode> => {
@@ -53,7 +53,7 @@ export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promis
       return 0;
     }
     const input = flags.input ?? (await readPromptFromInput(terminal));
-    if (input.trim() === "") throw new ReasonError("UsageInvalid", { detail: "--input is empty" });
+    if (input.trim() === "") throw new ReasonError("UsageInvalid", "--input is empty");
     const output = flags.json ? "json" : flags.stream ? "stream" : "answer";
     const session = await open({ output, interactive: false, exit: () => process.exit(130) });
     const turn = schema === undefined ? await session.send(input) : await sendForSchema(session, input, schema);

@@ -142,7 +142,7 @@ const checks: readonly Check[] = [
   {
     name: "git",
     async run(ports, flags) {
-      const failed = (detail: string): ReasonError => new ReasonError("UsageInvalid", { detail });
+      const failed = (detail: string): ReasonError => new ReasonError("UsageInvalid", detail);
       try {
         return [ok((await git(resolve(ports.cwd, flags.cwd ?? "."), ["--version"], failed)).trim())];
       } catch (error) {

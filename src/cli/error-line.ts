@@ -9,7 +9,7 @@ export function errorLine(reason: Reason, message: string): string {
 /** An error of the file system that nobody has put into words is told as such; every other one stays what it is. */
 export function withReason(thrown: unknown): unknown {
   const detail = thrown instanceof ReasonError ? undefined : fileErrorText(thrown, "a file");
-  return detail === undefined ? thrown : new ReasonError("FileFailed", { detail }, { cause: thrown });
+  return detail === undefined ? thrown : new ReasonError("FileFailed", detail, { cause: thrown });
 }
 
 export function reasonOf(error: unknown): Reason {

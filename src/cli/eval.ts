@@ -160,17 +160,15 @@ function refuseErrors({ terminal }: CliPorts, problems: readonly Problem[]): voi
     terminal.err(`${paint(terminal, "yellow", `warning: ${visibleLine(problemText(problem))}`)}\n`);
   }
   const errors = problems.filter(({ severity }) => severity === "error");
-  if (errors.length > 0) throw new ReasonError("ConfigInvalid", { detail: errors.map(problemText).join("\n") });
+  if (errors.length > 0) throw new ReasonError("ConfigInvalid", errors.map(problemText).join("\n"));
 }
 
 function wantedMode({ live, record, replay, repeat, model }: EvalCommandFlags): EvalFlags["wanted"] {
   const flags = { live, record, replay };
   const asked = (["live", "record", "replay"] as const).filter((flag) => flags[flag] === true);
-  if (asked.length > 1) {
-    throw new ReasonError("UsageInvalid", { detail: `--${asked.join(" and --")} cannot be combined` });
-  }
+  if (asked.length > 1) throw new ReasonError("UsageInvalid", `--${asked.join(" and --")} cannot be combined`);
   if (record === true && repeat > 1) {
-    throw new ReasonError("UsageInvalid", { detail: "--record writes one cassette for each case: remove --repeat" });
+    throw new ReasonError("UsageInvalid", "--record writes one cassette for each case: remove --repeat");
   }
   // Another model is asked for: the cassettes are of the ones they were recorded with.
   return asked[0] ?? (model === undefined ? undefined : "live");
@@ -181,7 +179,7 @@ function suitePaths({ cwd }: CliPorts, paths: readonly string[], { config }: Eva
   const root = config !== undefined && namesProject(config) ? dirname(resolve(cwd, config)) : cwd;
   const folder = join(root, DEFAULT_CASES);
   if (existsSync(folder)) return [folder];
-  throw new ReasonError("UsageInvalid", { detail: `there is no ${folder}: name the cases, or the folder they are in` });
+  throw new ReasonError("UsageInvalid", `there is no ${folder}: name the cases, or the folder they are in`);
 }
 
 async function writeLog(

@@ -191,16 +191,18 @@ async function findCall(
   const [first, ...others] = found;
   if (first === undefined) {
     const where = session === undefined ? `the latest ${sessions.length} sessions` : session;
-    throw new ReasonError("UsageInvalid", {
-      detail: `no call id begins with '${text}' in ${where}. To list calls, run: harness inspect --events`,
-    });
+    throw new ReasonError(
+      "UsageInvalid",
+      `no call id begins with '${text}' in ${where}. To list calls, run: harness inspect --events`,
+    );
   }
   if (others.length === 0) return first;
   const shown = found.slice(0, SHOWN_CANDIDATES).map(({ started }) => started.payload.call_id);
   const more = found.length > shown.length ? ` and ${found.length - shown.length} more` : "";
-  throw new ReasonError("UsageInvalid", {
-    detail: `${found.length} call ids begin with '${text}': ${shown.join(", ")}${more}. Type more of the id.`,
-  });
+  throw new ReasonError(
+    "UsageInvalid",
+    `${found.length} call ids begin with '${text}': ${shown.join(", ")}${more}. Type more of the id.`,
+  );
 }
 
 function render(explanation: Explanation, columns: number): string {

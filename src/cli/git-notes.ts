@@ -23,6 +23,5 @@ export async function readGitNotes(dir: string): Promise<string> {
 }
 
 function failedIn(dir: string): (why: string, cause?: unknown) => ReasonError {
-  return (why, cause) =>
-    new ReasonError("UsageInvalid", { detail: `Git notes cannot be used in ${dir}: ${why}` }, { cause });
+  return (why, cause) => new ReasonError("UsageInvalid", `Git notes cannot be used in ${dir}: ${why}`, { cause });
 }

@@ -32,7 +32,7 @@ export function openInputDraft(
         const drafts = redacted === "" ? others : [{ project, text: redacted }, ...others].slice(0, MAX_DRAFTS);
         writePrivateFile(file, JSON.stringify(drafts), { durable: false });
       });
-      if (held === undefined) throw new ReasonError("FileFailed", { detail: `another process has locked ${file}` });
+      if (held === undefined) throw new ReasonError("FileFailed", `another process has locked ${file}`);
     },
   };
 }

@@ -43,7 +43,7 @@ export function openInputHistory(
         const entries = [{ input: kept, project }, ...before].slice(0, MAX_ENTRIES);
         writePrivateFile(file, withinBytes(entries), { durable: false });
       });
-      if (held === undefined) throw new ReasonError("FileFailed", { detail: `another process has locked ${file}` });
+      if (held === undefined) throw new ReasonError("FileFailed", `another process has locked ${file}`);
     },
   };
 }

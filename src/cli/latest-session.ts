@@ -11,9 +11,10 @@ export async function namedOrLatest(store: ArchiveStore, named: string | undefin
   for (const meta of await store.list({ limit: LATEST_LIMIT, workingDir: dir })) {
     if ((await delegatedBy(store, meta)) === undefined) return meta;
   }
-  throw new ReasonError("UsageInvalid", {
-    detail: `the log has no session of ${dir}. To list all sessions, run: harness sessions list`,
-  });
+  throw new ReasonError(
+    "UsageInvalid",
+    `the log has no session of ${dir}. To list all sessions, run: harness sessions list`,
+  );
 }
 
 /** The last `limit` events that `wanted` chooses, oldest first. */

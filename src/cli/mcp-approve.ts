@@ -25,7 +25,7 @@ export async function mcpApproveCommand(ports: CliPorts, name: string, flags: Ap
   }
   if (!terminal.interactive) {
     const detail = `config.toml has no MCP server '${name}'. To approve one of a project, ${IN_A_TERMINAL}`;
-    throw new ReasonError("UsageInvalid", { detail });
+    throw new ReasonError("UsageInvalid", detail);
   }
   const { openTrustedProject } = await import("#program/trusted-project");
   const place = flags.cwd === undefined ? {} : { dir: flags.cwd };
@@ -35,7 +35,7 @@ export async function mcpApproveCommand(ports: CliPorts, name: string, flags: Ap
   if (wanted === undefined || servers === undefined || loaded.project === undefined) {
     const known = [...settings.mcpServers, ...declared.map(({ server }) => server)].map((server) => server.name);
     const there = known.length === 0 ? "there are none" : `there is ${known.join(", ")}`;
-    throw new ReasonError("UsageInvalid", { detail: `no MCP server '${name}' is declared here; ${there}` });
+    throw new ReasonError("UsageInvalid", `no MCP server '${name}' is declared here; ${there}`);
   }
   const { root } = loaded.project;
   const review = await lookAtServer(ports, root, wanted, servers);
@@ -59,9 +59,7 @@ async function approveOwn(ports: CliPorts, { name, connection }: McpServer, flag
   if (!terminal.interactive) {
     // An entry without a hash starts whatever the command names: nothing of it waits.
     if (connection.sha256 === undefined) return 0;
-    throw new ReasonError("UsageInvalid", {
-      detail: `to approve the MCP server '${name}', ${IN_A_TERMINAL}`,
-    });
+    throw new ReasonError("UsageInvalid", `to approve the MCP server '${name}', ${IN_A_TERMINAL}`);
   }
   const isYes = await untilInterrupted(ports, (signal) => askAboutPin(ports, name, pin, connection.sha256, signal));
   if (!isYes) return 1;

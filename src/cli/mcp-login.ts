@@ -39,7 +39,7 @@ export async function mcpLoginCommand(ports: CliPorts, name: string, flags: McpL
 
 export async function mcpLogoutCommand(ports: CliPorts, name: string): Promise<ExitCode> {
   if (!(await ports.credentials.logout(name))) {
-    throw new ReasonError("UsageInvalid", { detail: `no login is stored for the MCP server '${name}'` });
+    throw new ReasonError("UsageInvalid", `no login is stored for the MCP server '${name}'`);
   }
   ports.terminal.err(`Deleted the tokens of ${name}. The server may accept them until they expire.\n`);
   return 0;

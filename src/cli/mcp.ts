@@ -67,7 +67,7 @@ export async function mcpToolsCommand(ports: CliPorts, name: string | undefined,
 
 async function tried(ports: CliPorts, name: string | undefined, flags: McpFlags) {
   const wanted = await configuredServers(ports, flags, name);
-  if (wanted.length === 0) throw new ReasonError("UsageInvalid", { detail: "config.toml has no enabled MCP server" });
+  if (wanted.length === 0) throw new ReasonError("UsageInvalid", "config.toml has no enabled MCP server");
   const servers = await openConfiguredServers(
     ports,
     flags,
@@ -109,9 +109,10 @@ export async function mcpAddCommand(
 ): Promise<ExitCode> {
   if (flags.url !== undefined) return addRemote(ports, name, flags.url, command, flags);
   if (command === undefined) {
-    throw new ReasonError("UsageInvalid", {
-      detail: "name the program or the address of the server: harness mcp add NAME -- COMMAND, or --url URL",
-    });
+    throw new ReasonError(
+      "UsageInvalid",
+      "name the program or the address of the server: harness mcp add NAME -- COMMAND, or --url URL",
+    );
   }
   const entry = {
     add: name,
@@ -154,15 +155,13 @@ async function addRemote(
   const { transport, header = [], bearerTokenEnvVar } = flags;
   const isProgram = command !== undefined || flags.env !== undefined || flags.network !== undefined;
   if (isProgram || flags.path !== undefined || flags.writable !== undefined) {
-    throw new ReasonError("UsageInvalid", { detail: "--url takes no command, --env, --network, --path or --writable" });
+    throw new ReasonError("UsageInvalid", "--url takes no command, --env, --network, --path or --writable");
   }
   if (!isServerAddress(url)) {
-    throw new ReasonError("UsageInvalid", {
-      detail: `--url takes an http or https address without a login, not '${url}'`,
-    });
+    throw new ReasonError("UsageInvalid", `--url takes an http or https address without a login, not '${url}'`);
   }
   if (transport !== undefined && transport !== "http" && transport !== "sse") {
-    throw new ReasonError("UsageInvalid", { detail: `--transport is http or sse, not '${transport}'` });
+    throw new ReasonError("UsageInvalid", `--transport is http or sse, not '${transport}'`);
   }
   const change = {
     add: name,
@@ -176,7 +175,7 @@ async function addRemote(
 
 function headerOf(text: string): [string, string] {
   const at = text.indexOf(":");
-  if (at < 1) throw new ReasonError("UsageInvalid", { detail: `--header takes 'Name: value', not '${text}'` });
+  if (at < 1) throw new ReasonError("UsageInvalid", `--header takes 'Name: value', not '${text}'`);
   return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
 }
 
@@ -187,7 +186,7 @@ function told(ports: CliPorts, name: string, file: string): ExitCode {
 
 function variable(text: string): [string, string] {
   const at = text.indexOf("=");
-  if (at < 1) throw new ReasonError("UsageInvalid", { detail: `--env takes NAME=VALUE, not '${text}'` });
+  if (at < 1) throw new ReasonError("UsageInvalid", `--env takes NAME=VALUE, not '${text}'`);
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
@@ -200,7 +199,7 @@ function writableOf(folders: readonly string[] = []): readonly string[] {
   const wrong = folders.find((folder) => !isWorkspaceFolder(folder));
   if (wrong === undefined) return folders;
   const detail = `--writable takes a folder relative to the workspace, or . for all of it, not '${wrong}'`;
-  throw new ReasonError("UsageInvalid", { detail });
+  throw new ReasonError("UsageInvalid", detail);
 }
 
 /** One entry with all that is known of it; starts nothing. */

@@ -130,8 +130,7 @@ export async function forgetMemory(ports: CliPorts, name: string, flags: MemoryF
 export async function undoMemory(ports: CliPorts, flags: MemoryFlags): Promise<ExitCode> {
   const scope = ownScope(flags) ?? "project";
   const change = await worded((await open(ports, flags)).undo(scope));
-  if (change === undefined)
-    throw new ReasonError("NothingToUndo", { detail: `No change of a ${scope} memory is recorded.` });
+  if (change === undefined) throw new ReasonError("NothingToUndo", `No change of a ${scope} memory is recorded.`);
   const { name, before } = change;
   const is = before === undefined ? "it is gone" : "its earlier version is back";
   return printed(ports, flags, { undone: name, scope, restored: before !== undefined }, `${visibleLine(name)}: ${is}.`);
@@ -227,13 +226,13 @@ async function worded<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
   } catch (error) {
-    if (error instanceof EffectError) throw new ReasonError("NotAllowed", { detail: error.message }, { cause: error });
+    if (error instanceof EffectError) throw new ReasonError("NotAllowed", error.message, { cause: error });
     throw error;
   }
 }
 
 function invalid(detail: string): ReasonError {
-  return new ReasonError("UsageInvalid", { detail });
+  return new ReasonError("UsageInvalid", detail);
 }
 
 function table(memories: readonly Memory[], columns: number): string {

@@ -53,7 +53,7 @@ async function listCatalog(ports: CliPorts, name: string, flags: ModelsFlags): P
   const vendor = findVendor(name);
   if (vendor === undefined) {
     const known = vendors.map((candidate) => candidate.name).join(", ");
-    throw new ReasonError("UsageInvalid", { detail: `there is no provider '${name}'. Providers: ${known}.` });
+    throw new ReasonError("UsageInvalid", `there is no provider '${name}'. Providers: ${known}.`);
   }
   const { settings } = await loadSettings(ports, flags);
   const configured = settings.models.find(({ model }) => model.startsWith(`${name}:`));

@@ -11,6 +11,6 @@ export async function writeNamedFile(file: string, text: string): Promise<void> 
     makeFolder(dirname(file));
     await writeFile(file, text);
   } catch (error) {
-    throw new ReasonError("ConfigInvalid", { detail: `cannot write ${file}: ${messageOf(error)}` }, { cause: error });
+    throw new ReasonError("ConfigInvalid", `cannot write ${file}: ${messageOf(error)}`, { cause: error });
   }
 }

@@ -7,7 +7,7 @@ import { ReasonError } from "#protocol";
 export function namedFolder(cwd: string, named: string | undefined): string {
   const path = resolve(cwd, named ?? ".");
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new ReasonError("UsageInvalid", { detail: `there is no folder ${path}` });
+    throw new ReasonError("UsageInvalid", `there is no folder ${path}`);
   }
   return realpathSync(path);
 }

@@ -49,11 +49,10 @@ export async function scaffoldCommand(ports: CliPorts, name: string): Promise<Ex
   } catch (error) {
     const code = errnoOf(error);
     if (code === "ENOENT") {
-      const detail = `the folder ${dirname(root)} does not exist`;
-      throw new ReasonError("UsageInvalid", { detail }, { cause: error });
+      throw new ReasonError("UsageInvalid", `the folder ${dirname(root)} does not exist`, { cause: error });
     }
     if (code !== "EEXIST") throw error;
-    throw new ReasonError("AlreadyExists", { detail: `${root} already exists; nothing was written.` });
+    throw new ReasonError("AlreadyExists", `${root} already exists; nothing was written.`);
   }
   const { written } = await writeProject(ports, root, title, scaffoldLayout);
   await ackWritten(ports, root, written);
@@ -66,9 +65,7 @@ export async function scaffoldCommand(ports: CliPorts, name: string): Promise<Ex
 /** A workflow that runs the evals of a project, for GitHub; refuses when there is one. */
 export async function initCiCommand({ cwd, templatesDir, terminal }: CliPorts): Promise<ExitCode> {
   const target = join(resolve(cwd), CI_WORKFLOW);
-  if (await exists(target)) {
-    throw new ReasonError("AlreadyExists", { detail: `${target} already exists; nothing was written.` });
-  }
+  if (await exists(target)) throw new ReasonError("AlreadyExists", `${target} already exists; nothing was written.`);
   makeFolder(dirname(target));
   await writeFile(target, await readFile(join(templatesDir, "ci", "evals.yml"), "utf8"), { flag: "wx" });
   terminal.out(`Created in ${resolve(cwd)}:\n  ${CI_WORKFLOW}\n`);
@@ -82,9 +79,10 @@ export async function initCommand(ports: CliPorts, name: string | undefined): Pr
   const title = name === undefined || name === "." ? basename(root) : checkedName(name);
   for (const file of PROJECT_FILES) {
     if (!(await exists(join(root, file)))) continue;
-    throw new ReasonError("AlreadyExists", {
-      detail: `${join(root, file)} already exists, so this folder is a project. Nothing was written.`,
-    });
+    throw new ReasonError(
+      "AlreadyExists",
+      `${join(root, file)} already exists, so this folder is a project. Nothing was written.`,
+    );
   }
   const { written, kept } = await writeProject(ports, root, title, initLayout);
   await ackWritten(ports, root, written);
@@ -155,7 +153,7 @@ function tell({ terminal }: CliPorts, root: string, written: readonly string[], 
 function checkedName(name: string): string {
   if (NAME.test(name)) return name;
   const detail = `'${name}' is not a valid project name: use one line without a slash, at most 100 characters. To create a new folder, use harness scaffold.`;
-  throw new ReasonError("UsageInvalid", { detail });
+  throw new ReasonError("UsageInvalid", detail);
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -25,9 +25,7 @@ export async function editOutside(
 ): Promise<string | undefined> {
   const named = env.VISUAL?.trim() || env.EDITOR?.trim();
   if (named === undefined || named === "") {
-    throw new ReasonError("UsageInvalid", {
-      detail: "no editor is set. Set VISUAL or EDITOR, for example EDITOR=nano",
-    });
+    throw new ReasonError("UsageInvalid", "no editor is set. Set VISUAL or EDITOR, for example EDITOR=nano");
   }
   const [program = "", ...args] = named.split(/\s+/);
   const folder = join(harnessPaths(env).stateDir, "edits");
@@ -38,10 +36,9 @@ export async function editOutside(
     const shown = SHOWN_BY.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]));
     const own = childEnvironment(env, cwd, Object.fromEntries(shown) as Record<string, string>); // those that are set
     const code = await runOnTerminal({ program, args: [...args, file], cwd, env: own }).catch((cause: unknown) => {
-      throw new ReasonError("UsageInvalid", { detail: `the editor ${named} could not be started` }, { cause });
+      throw new ReasonError("UsageInvalid", `the editor ${named} could not be started`, { cause });
     });
-    if (code !== 0)
-      throw new ReasonError("FileFailed", { detail: `the editor ${named} ended with ${code ?? "a signal"}` });
+    if (code !== 0) throw new ReasonError("FileFailed", `the editor ${named} ended with ${code ?? "a signal"}`);
     const edited = readOwnedFile(file, MAX_BYTES)?.toString("utf8").trimEnd();
     return edited === text ? undefined : edited;
   } finally {

@@ -121,13 +121,12 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
       for (const [name, value] of Object.entries(forAll)) action.setOptionValue(name, value);
       for (const [name, value] of Object.entries(defined({ plain, quietCost }))) {
         if (!["run", "attach"].includes(action.name())) {
-          const detail = "--plain and --quiet-cost are for harness alone, run and attach";
-          throw new ReasonError("UsageInvalid", { detail });
+          throw new ReasonError("UsageInvalid", "--plain and --quiet-cost are for harness alone, run and attach");
         }
         action.setOptionValue(name, value);
       }
       if (daemon) return;
-      throw new ReasonError("UsageInvalid", { detail: `--no-daemon is for harness alone, not for ${action.name()}` });
+      throw new ReasonError("UsageInvalid", `--no-daemon is for harness alone, not for ${action.name()}`);
     })
     .exitOverride()
     .configureOutput({

@@ -38,7 +38,7 @@ export async function redactCommand(ports: CliPorts, flags: RedactFlags): Promis
   const untold = await credentials.told();
   if (untold !== undefined) terminal.err(`${untold.message} Its keys are only detected by their format.\n`);
   if (flags.explain !== true && flags.check !== true) {
-    if (flags.json) throw new ReasonError("UsageInvalid", { detail: "--json needs --explain or --check" });
+    if (flags.json) throw new ReasonError("UsageInvalid", "--json needs --explain or --check");
     await filter(terminal, clock, redactor.createStreamRedactor());
     return 0;
   }
@@ -51,7 +51,7 @@ export async function redactCommand(ports: CliPorts, flags: RedactFlags): Promis
 
 function parsePattern(text: string): UserPattern {
   const equals = text.indexOf("=");
-  if (equals < 1) throw new ReasonError("UsageInvalid", { detail: "--pattern is kind=regular-expression" });
+  if (equals < 1) throw new ReasonError("UsageInvalid", "--pattern is kind=regular-expression");
   return { kind: text.slice(0, equals), pattern: text.slice(equals + 1) };
 }
 
@@ -62,7 +62,7 @@ async function wholeInput(terminal: Terminal): Promise<string> {
   for await (const piece of terminal.readChunks()) {
     chars += piece.length;
     if (chars > INPUT_MAX_CHARS) {
-      throw new ReasonError("UsageInvalid", { detail: `standard input is larger than ${INPUT_MAX_CHARS} characters` });
+      throw new ReasonError("UsageInvalid", `standard input is larger than ${INPUT_MAX_CHARS} characters`);
     }
     pieces.push(piece);
   }
@@ -94,7 +94,7 @@ async function filter(terminal: Terminal, clock: Clock, stream: StreamRedactor):
 function refuseUtf16(text: string): void {
   if (!UTF16.test(text)) return;
   const detail = "standard input is UTF-16: convert it to UTF-8 first, for example with iconv -f UTF-16 -t UTF-8";
-  throw new ReasonError("UsageInvalid", { detail });
+  throw new ReasonError("UsageInvalid", detail);
 }
 
 function report(

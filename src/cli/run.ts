@@ -52,10 +52,10 @@ export async function runCommand(
   if (flags.image !== undefined && (text === undefined || flags.outputSchema !== undefined)) {
     const detail =
       "--image needs a prompt and cannot be combined with --output-schema; in a conversation, paste the path of the image";
-    throw new ReasonError("UsageInvalid", { detail });
+    throw new ReasonError("UsageInvalid", detail);
   }
   if (text === undefined && flags.outputSchema !== undefined) {
-    throw new ReasonError("UsageInvalid", { detail: "--output-schema needs a prompt" });
+    throw new ReasonError("UsageInvalid", "--output-schema needs a prompt");
   }
   const schema = flags.outputSchema === undefined ? undefined : await readSchema(ports, flags.outputSchema);
   const output: OutputMode = flags.json ? "json" : schema === undefined && !flags.print ? "stream" : "answer";
@@ -123,11 +123,9 @@ function cassetteOf({ cwd }: CliPorts, { record, replay, resume }: RunCommandFla
   if (file === undefined) return undefined;
   const flag = record === undefined ? "--replay" : "--record";
   if (record !== undefined && replay !== undefined) {
-    throw new ReasonError("UsageInvalid", { detail: "--record and --replay cannot be combined" });
+    throw new ReasonError("UsageInvalid", "--record and --replay cannot be combined");
   }
-  if (resume !== undefined) {
-    throw new ReasonError("UsageInvalid", { detail: `${flag} is only for a new session: remove --resume` });
-  }
+  if (resume !== undefined) throw new ReasonError("UsageInvalid", `${flag} is only for a new session: remove --resume`);
   const path = resolve(cwd, file);
   return record === undefined ? { replay: path } : { record: path };
 }
@@ -174,7 +172,7 @@ export async function readSchema({ cwd }: CliPorts, file: string): Promise<Answe
     text = await readFile(path, "utf8");
   } catch (error) {
     const why = messageOf(error);
-    throw new ReasonError("ConfigInvalid", { detail: `cannot read ${path}: ${why}` });
+    throw new ReasonError("ConfigInvalid", `cannot read ${path}: ${why}`);
   }
   return parseAnswerSchema(path, text);
 }
@@ -187,17 +185,17 @@ async function readPrompt(
 ): Promise<string | undefined> {
   if (prompt !== undefined && prompt !== "-") {
     if (prompt.trim() === "")
-      throw new ReasonError("UsageInvalid", { detail: "the prompt is empty: say what the agent should do" });
+      throw new ReasonError("UsageInvalid", "the prompt is empty: say what the agent should do");
     const piped = terminal.inputIsPiped ? await terminal.readAll(PROMPT_MAX_BYTES) : "";
     return piped.trim() === "" ? prompt : `${prompt}\n\n${piped}`;
   }
   if (prompt === undefined && terminal.interactive && !print) return undefined;
-  if (prompt === undefined && terminal.interactive) throw new ReasonError("UsageInvalid", { detail: NO_PROMPT });
+  if (prompt === undefined && terminal.interactive) throw new ReasonError("UsageInvalid", NO_PROMPT);
   return readPromptFromInput(terminal);
 }
 
 export async function readPromptFromInput(terminal: CliPorts["terminal"]): Promise<string> {
   const text = await terminal.readAll(PROMPT_MAX_BYTES);
-  if (text.trim() === "") throw new ReasonError("UsageInvalid", { detail: NO_PROMPT });
+  if (text.trim() === "") throw new ReasonError("UsageInvalid", NO_PROMPT);
   return text;
 }

@@ -50,7 +50,8 @@ export async function scheduleAddCommand(
   const { terminal, outward } = ports;
   const { cron, every, timezone, model, profile, plan, maxCostUsd, maxSteps } = flags;
   const given = prompt === undefined || prompt === "-" ? await readPromptFromInput(terminal) : prompt;
-  if (given.length > PROMPT_MAX_CHARS) throw usage(`the prompt has more than ${PROMPT_MAX_CHARS} characters`);
+  if (given.length > PROMPT_MAX_CHARS)
+    throw new ReasonError("UsageInvalid", `the prompt has more than ${PROMPT_MAX_CHARS} characters`);
   const fields = {
     ...{ name, prompt: (await outward.load()).text(given) },
     ...defined({ cron, every, timezone, model, profile, plan, max_cost_usd: maxCostUsd, max_steps: maxSteps }),
@@ -158,11 +159,5 @@ function requirePerson(ports: CliPorts, deed: string): void {
   if (token === undefined) return;
   const { identity_class } = tokenParts(ports).authenticator.authenticate(token, TOKEN_VARIABLE);
   if (identity_class === "human") return;
-  throw new ReasonError("NotAllowed", {
-    detail: `Only a human may ${deed}, and ${TOKEN_VARIABLE} has a token of an agent.`,
-  });
-}
-
-function usage(detail: string): ReasonError {
-  return new ReasonError("UsageInvalid", { detail });
+  throw new ReasonError("NotAllowed", `Only a human may ${deed}, and ${TOKEN_VARIABLE} has a token of an agent.`);
 }

@@ -64,9 +64,9 @@ async function answer({ terminal, outward }: CliPorts, session: CliSession, prom
 function checkSources(sources: readonly ServeSource["type"][]): void {
   const missing = sources.find((source) => source !== "stdin");
   if (missing !== undefined) {
-    throw new ReasonError("ConfigInvalid", { detail: `the source '${missing}' is not in this build; use stdin` });
+    throw new ReasonError("ConfigInvalid", `the source '${missing}' is not in this build; use stdin`);
   }
   if (sources.length === 0) {
-    throw new ReasonError("UsageInvalid", { detail: "name a source: --source stdin, or serve.sources in harness.md" });
+    throw new ReasonError("UsageInvalid", "name a source: --source stdin, or serve.sources in harness.md");
   }
 }

@@ -39,7 +39,7 @@ export async function rekeyCommand({ terminal, env, clock }: CliPorts): Promise<
   for (const variable of ["HARNESS_MACHINE_KEY", "HARNESS_PASSPHRASE"]) {
     if (env[variable] !== undefined) {
       const detail = `the key comes from ${variable}; rekey only changes a key file. To use a key file, unset the variable.`;
-      throw new ReasonError("UsageInvalid", { detail });
+      throw new ReasonError("UsageInvalid", detail);
     }
   }
   const { sessionsDb, configDir } = harnessPaths(env);

@@ -112,6 +112,6 @@ function reach<Result>(path: string, work: () => Result): Result {
   } catch (error) {
     const code = errnoOf(error);
     const why = code === "EEXIST" ? "it exists already" : messageOf(error);
-    throw new ReasonError("UsageInvalid", { detail: `${path} cannot be used: ${why}.` }, { cause: error });
+    throw new ReasonError("UsageInvalid", `${path} cannot be used: ${why}.`, { cause: error });
   }
 }

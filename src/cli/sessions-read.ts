@@ -158,7 +158,5 @@ function pick<Turn>(turns: readonly Turn[], number: number | undefined, session:
   if (number === undefined) return turns;
   const turn = turns[number - 1];
   if (turn !== undefined) return [turn];
-  throw new ReasonError("UsageInvalid", {
-    detail: `${session} has ${counted(turns.length, "turn")}; there is no turn ${number}.`,
-  });
+  throw new ReasonError("UsageInvalid", `${session} has ${counted(turns.length, "turn")}; there is no turn ${number}.`);
 }

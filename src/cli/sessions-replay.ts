@@ -22,9 +22,7 @@ export async function replaySession(ports: CliPorts, name: string, flags: Replay
     const first = await (flags.turn === undefined ? replay.next() : replay.seek({ turn: flags.turn }));
     if (first === undefined && flags.turn !== undefined) {
       const { length } = await replay.turns();
-      throw new ReasonError("UsageInvalid", {
-        detail: `${id} has ${counted(length, "turn")}; there is no turn ${flags.turn}.`,
-      });
+      throw new ReasonError("UsageInvalid", `${id} has ${counted(length, "turn")}; there is no turn ${flags.turn}.`);
     }
     if (terminal.interactive && flags.json !== true) return walk(ports, replay, first);
     const redact = (await ports.outward.load()).log();

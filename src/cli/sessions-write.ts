@@ -51,7 +51,7 @@ async function endOfTurn(store: ArchiveStore, id: SessionId, turn: number): Prom
     if (event.kind === "TurnEnded") ended += 1;
     if (ended === turn) return event.id;
   }
-  throw new ReasonError("UsageInvalid", { detail: `${ended} turns of ${id} have ended; turn ${turn} has not.` });
+  throw new ReasonError("UsageInvalid", `${ended} turns of ${id} have ended; turn ${turn} has not.`);
 }
 
 export async function pinSession(

@@ -47,7 +47,7 @@ export async function showSkill(ports: CliPorts, name: string, flags: SkillFlags
       skills.map((one) => one.name),
     );
     const hint = nearest === undefined ? "list them with harness skills list" : `did you mean ${nearest}?`;
-    throw new ReasonError("UsageInvalid", { detail: `there is no skill ${visibleLine(name)}: ${hint}` });
+    throw new ReasonError("UsageInvalid", `there is no skill ${visibleLine(name)}: ${hint}`);
   }
   const { terminal } = ports;
   if (flags.json === true) terminal.out(`${JSON.stringify({ ...asFact(skill), body: skill.body })}\n`);
@@ -76,7 +76,7 @@ export async function validateSkills(ports: CliPorts, flags: SkillFlags): Promis
 export function newSkill({ cwd, terminal }: CliPorts, name: string, { dir }: SkillFlags): ExitCode {
   if (name.length > 64 || !/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)) {
     const detail = `'${visibleLine(name)}' cannot be the name of a skill: use up to 64 lower-case letters, digits and single hyphens`;
-    throw new ReasonError("UsageInvalid", { detail });
+    throw new ReasonError("UsageInvalid", detail);
   }
   const folder = resolve(cwd, dir ?? ".", ".harness", "skills", name);
   const file = join(folder, "SKILL.md");
@@ -85,7 +85,7 @@ export function newSkill({ cwd, terminal }: CliPorts, name: string, { dir }: Ski
     writeFileSync(file, template(name), { flag: "wx" });
   } catch (cause) {
     const detail = `${file} cannot be written (${errnoOf(cause) ?? messageOf(cause)}): choose another name`;
-    throw new ReasonError("UsageInvalid", { detail }, { cause });
+    throw new ReasonError("UsageInvalid", detail, { cause });
   }
   terminal.out(`Written: ${visibleLine(file)}. Edit it, then review it with: harness ack.\n`);
   return 0;

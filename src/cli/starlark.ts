@@ -92,10 +92,10 @@ async function readSource(path: string): Promise<string> {
     text = await readFile(path, "utf8");
   } catch (error) {
     const why = messageOf(error);
-    throw new ReasonError("UsageInvalid", { detail: `cannot read ${path}: ${why}` });
+    throw new ReasonError("UsageInvalid", `cannot read ${path}: ${why}`);
   }
   if (text.length > MAX_SOURCE_BYTES) {
-    throw new ReasonError("UsageInvalid", { detail: `${path} is larger than ${MAX_SOURCE_BYTES} bytes` });
+    throw new ReasonError("UsageInvalid", `${path} is larger than ${MAX_SOURCE_BYTES} bytes`);
   }
   return text;
 }

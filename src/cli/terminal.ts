@@ -203,14 +203,13 @@ export function createTerminal(
       if (error.code === "EPIPE") return onOutputLost();
       const detail = fileErrorText(error, stream === stdout ? "standard output" : "standard error");
       if (detail === undefined) throw error;
-      onOutputLost(new ReasonError("FileFailed", { detail }, { cause: error }));
+      onOutputLost(new ReasonError("FileFailed", detail, { cause: error }));
     });
   }
   /** Node takes a folder for an input without content, and whoever looks for secrets in it would find none. */
   function input(): AsyncIterable<Buffer> {
     if (fstatSync(stdin.fd).isDirectory()) {
-      const detail = "standard input is a folder: name a file with < FILE, or use a pipe";
-      throw new ReasonError("UsageInvalid", { detail });
+      throw new ReasonError("UsageInvalid", "standard input is a folder: name a file with < FILE, or use a pipe");
     }
     return stdin as AsyncIterable<Buffer>; // no encoding is set
   }
@@ -264,9 +263,7 @@ export function createTerminal(
       let size = 0;
       for await (const chunk of input()) {
         size += chunk.length;
-        if (size > maxBytes) {
-          throw new ReasonError("UsageInvalid", { detail: `standard input is larger than ${maxBytes} bytes` });
-        }
+        if (size > maxBytes) throw new ReasonError("UsageInvalid", `standard input is larger than ${maxBytes} bytes`);
         chunks.push(chunk);
       }
       return textOf(Buffer.concat(chunks));
@@ -284,9 +281,7 @@ export function createTerminal(
             rest = rest.subarray(end + 1);
           }
           if (rest.length > maxBytes) {
-            throw new ReasonError("UsageInvalid", {
-              detail: `a line of standard input is larger than ${maxBytes} bytes`,
-            });
+            throw new ReasonError("UsageInvalid", `a line of standard input is larger than ${maxBytes} bytes`);
           }
         }
         if (rest.length > 0) yield textOf(rest);
@@ -361,7 +356,7 @@ function textOf(bytes: Buffer): string {
   if (isUtf8(bytes) && !bytes.includes(0)) return bytes.toString("utf8");
   const detail =
     "standard input is binary, not UTF-8 text: name the file in the prompt so that the agent can open it with its tools, or convert it first (iconv -t utf-8)";
-  throw new ReasonError("UsageInvalid", { detail });
+  throw new ReasonError("UsageInvalid", detail);
 }
 
 /** Erases the line that is typed, on all rows that it takes, and goes to its beginning. */

@@ -168,7 +168,7 @@ async function confirmed({ terminal, clock, outward }: CliPorts, claims: Claims)
   await issuance.begin(claims);
   for (let left = CODE_PROMPTS; ; left--) {
     const line = await terminal.readLine("code: ", new AbortController().signal);
-    if (line.kind !== "line") throw new ReasonError("ConfirmationFailed", { detail: "no code was typed" });
+    if (line.kind !== "line") throw new ReasonError("ConfirmationFailed", "no code was typed");
     try {
       return issuance.confirm(claims.jti, line.text.trim());
     } catch (error) {
@@ -225,9 +225,9 @@ function writeTokenFile(path: string, token: string): void {
 }
 
 function taken(path: string): ReasonError {
-  return new ReasonError("AlreadyExists", { detail: `${path} already exists. Name another file, or move it away.` });
+  return new ReasonError("AlreadyExists", `${path} already exists. Name another file, or move it away.`);
 }
 
 function usage(detail: string): ReasonError {
-  return new ReasonError("UsageInvalid", { detail });
+  return new ReasonError("UsageInvalid", detail);
 }

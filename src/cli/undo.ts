@@ -44,7 +44,7 @@ export function parseTarget(named: string | undefined): UndoTarget {
   if (named === undefined) return "last";
   if (CallId.is(named)) return { call: named };
   if (TurnId.is(named)) return { turn: named };
-  throw new ReasonError("UsageInvalid", { detail: `'${named}' is neither a call (call_…) nor a turn (turn_…)` });
+  throw new ReasonError("UsageInvalid", `'${named}' is neither a call (call_…) nor a turn (turn_…)`);
 }
 
 function parseSession(given: string | undefined): SessionId | undefined {

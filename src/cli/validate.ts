@@ -24,7 +24,7 @@ export async function validateCommand(ports: CliPorts, flags: ValidateFlags): Pr
   const hasOptional = (loaded.project?.optional.length ?? 0) + (loaded.project?.leftOut.length ?? 0) > 0;
   if (loaded.project !== undefined && isBareProject(loaded.project) && !hasOptional) {
     const detail = `there is no harness.md or harness.yaml in ${root}. harness init writes one.`;
-    throw new ReasonError("ConfigInvalid", { detail });
+    throw new ReasonError("ConfigInvalid", detail);
   }
   await tell(ports, name, loaded, tookMs, flags);
   if (opened === undefined) return loaded.project === undefined ? 1 : 0;

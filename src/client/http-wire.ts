@@ -95,10 +95,10 @@ export async function wholeText(response: WireResponse, address: string, clock: 
 export function serverUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new ReasonError("UsageInvalid", { detail: `${text} is not an address of the form http://HOST:PORT` });
+    throw new ReasonError("UsageInvalid", `${text} is not an address of the form http://HOST:PORT`);
   }
   if (url.protocol === "http:" && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)) {
-    throw new ReasonError("UsageInvalid", { detail: `${text}: a token is sent to another machine only over https` });
+    throw new ReasonError("UsageInvalid", `${text}: a token is sent to another machine only over https`);
   }
   return url;
 }

@@ -83,8 +83,7 @@ export function createRpcPeer({ address, start, clock, onNotification, onEnd }: 
         hasSpoken = true;
         return result;
       } catch (error) {
-        if (error instanceof PeerError)
-          throw new ReasonError("Overloaded", { detail: error.message }, { cause: error });
+        if (error instanceof PeerError) throw new ReasonError("Overloaded", error.message, { cause: error });
         if (!(error instanceof JsonRpcError)) throw error;
         hasSpoken = true;
         const reason = isRecord(error.data) ? (error.data.reason ?? error.data.name) : undefined;

@@ -155,7 +155,7 @@ export function createRpcTransport({ address, start, clock }: RpcTransportOption
         return cancel(command.session, signal);
       case "AttachSession":
       case "DetachSession":
-        throw new ReasonError("InvalidCommand", { detail: `use events() instead of ${command.kind}` });
+        throw new ReasonError("InvalidCommand", `use events() instead of ${command.kind}`);
       default:
         return ask("command.submit", { command }, signal);
     }

@@ -9,8 +9,7 @@ export type TargetAddress =
 
 /** Throws UsageInvalid. */
 export function parseTargetAddress(text: string): TargetAddress {
-  const refuse = (detail: string): ReasonError =>
-    new ReasonError("UsageInvalid", { detail: `--against ${text}: ${detail}` });
+  const refuse = (detail: string): ReasonError => new ReasonError("UsageInvalid", `--against ${text}: ${detail}`);
   const [, scheme, rest] = /^(http|unix|stdio):\/\/(.*)$/s.exec(text) ?? [];
   if (rest === undefined) throw refuse("write http://HOST:PORT, unix:///PATH or stdio://COMMAND");
   if (scheme === "stdio") {
@@ -29,7 +28,7 @@ export function parseTargetAddress(text: string): TargetAddress {
 /** `https://HOST:PORT`. Throws UsageInvalid. */
 export function parseLanAddress(text: string): TlsPlace {
   const at = text.startsWith("https://") ? hostAndPort(text.slice("https://".length)) : undefined;
-  if (at === undefined) throw new ReasonError("UsageInvalid", { detail: `--lan ${text}: write https://HOST:PORT` });
+  if (at === undefined) throw new ReasonError("UsageInvalid", `--lan ${text}: write https://HOST:PORT`);
   return { kind: "tls", ...at };
 }
 

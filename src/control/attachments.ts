@@ -71,7 +71,7 @@ export async function requireSeen(
 ): Promise<void> {
   if (since === undefined || since === 0) return;
   if ((await store.read(id, { after: since - 1, limit: 1 })).length > 0) return;
-  throw new ReasonError("InvalidCommand", { detail: `the log of ${id} has no event ${since}` });
+  throw new ReasonError("InvalidCommand", `the log of ${id} has no event ${since}`);
 }
 
 export function detach({ attached }: Pick<SharedSession, "attached">, client: Client): void {
@@ -97,7 +97,7 @@ async function attachBy(
 
 /** One walk through the log for one client. */
 function replayOf(store: SessionStore, id: SessionId, { onEvent, ready, replayed }: Client): ReplayOptions {
-  if (onEvent === undefined) throw new ReasonError("InvalidCommand", { detail: "this client does not receive events" });
+  if (onEvent === undefined) throw new ReasonError("InvalidCommand", "this client does not receive events");
   return { read: (page) => store.read(id, page), onEvent, ready, replayed: replayed?.() };
 }
 

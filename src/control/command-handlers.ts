@@ -39,7 +39,7 @@ type InputContent = CommandOf<"SendInput">["content"];
 /** A model that is sent nothing answers nothing, and some vendors refuse the whole conversation from then on. */
 function refuseBlank(content: InputContent): void {
   if (content.some((block) => block.type !== "text" || block.text.trim() !== "")) return;
-  throw new ReasonError("InvalidCommand", { detail: "the input is empty or blank; say what the agent should do" });
+  throw new ReasonError("InvalidCommand", "the input is empty or blank; say what the agent should do");
 }
 
 /** Before anything of it is in the log: from then on every request of the session would have it. */
@@ -60,7 +60,7 @@ async function withSkill(
   const row = { namespace: "skills", name };
   const isSkill = live.slash.rows().some((one) => one.namespace === "skills" && one.name === name);
   const { input } = isSkill ? await live.slash.run(row, {}, caller) : {};
-  if (input === undefined) throw new ReasonError("InvalidCommand", { detail: `there is no skill '${name}' here` });
+  if (input === undefined) throw new ReasonError("InvalidCommand", `there is no skill '${name}' here`);
   return [{ type: "text", text: input }, ...content];
 }
 
@@ -94,7 +94,7 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
   /** No event of the log can say how the turn ended. */
   function tellLost({ live, attached }: SharedSession, turn: TurnId, ts: string, error: unknown): void {
     const { id: session, bus } = live.engine;
-    const failure = error instanceof ReasonError ? error : new ReasonError("InternalError", { detail: "see the log" });
+    const failure = error instanceof ReasonError ? error : new ReasonError("InternalError", "see the log");
     const payload = lostPayload(live, turn, failure);
     for (const { onEvent } of attached.keys()) onEvent?.({ id: bus.lastId, kind: "TurnLost", session, ts, payload });
   }
@@ -166,7 +166,7 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
     },
     async RunShellCommand(client, { session, command }) {
       const detail = "the command is blank; type it behind the exclamation mark: !npm test";
-      if (command.trim() === "") throw new ReasonError("InvalidCommand", { detail });
+      if (command.trim() === "") throw new ReasonError("InvalidCommand", detail);
       return begin(session, ({ send }) => send(client.id, [{ type: "text", text: `!${command}` }], command));
     },
     async QueueInput(client, { session, content, skill }) {
@@ -223,7 +223,7 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
     },
     async AnswerPermission(client, { session, call_id, decision, reason, args }) {
       if (args !== undefined && decision !== "allow_once") {
-        throw new ReasonError("InvalidCommand", { detail: "changed args come with the decision allow_once only" });
+        throw new ReasonError("InvalidCommand", "changed args come with the decision allow_once only");
       }
       const { approvals, live } = find(session);
       const late = await approvals.decideFor(client, call_id, { decision, ...defined({ reason, args }) });

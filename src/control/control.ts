@@ -258,7 +258,7 @@ export function createControl(options: ControlOptions): Control {
     const { kind } = command;
     // The type says it cannot be; a client without types can still send it.
     if (!isCommandKind(kind)) {
-      throw new ReasonError("InvalidCommand", { detail: `unknown command ${JSON.stringify(command).slice(0, 200)}` });
+      throw new ReasonError("InvalidCommand", `unknown command ${JSON.stringify(command).slice(0, 200)}`);
     }
     const { humanOnly } = commandRows[kind];
     if (humanOnly !== undefined) requireHuman(client, humanOnly);

@@ -3,5 +3,5 @@ import { ReasonError } from "#protocol";
 
 /** Throws NotAllowed for an agent. `deed`: what only a human may do. */
 export function requireHuman({ identityClass }: { readonly identityClass: "human" | "agent" }, deed: string): void {
-  if (identityClass !== "human") throw new ReasonError("NotAllowed", { detail: `Only a human may ${deed}.` });
+  if (identityClass !== "human") throw new ReasonError("NotAllowed", `Only a human may ${deed}.`);
 }

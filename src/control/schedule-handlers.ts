@@ -25,8 +25,7 @@ export function scheduleHandlers({ find, schedules, store }: CommandDesk): Sched
     refuseDelegate(find(id), "works for another session; schedules are changed there");
     allow?.("CreateSession");
     if (schedules !== undefined) return schedules;
-    const detail = "Schedules cannot be changed here: no daemon of this program would run them.";
-    throw new ReasonError("NotAllowed", { detail });
+    throw new ReasonError("NotAllowed", "Schedules cannot be changed here: no daemon of this program would run them.");
   }
 
   const publish = (id: SessionId, payload: EventPayload<"ScheduleChanged">): Promise<unknown> =>

@@ -26,7 +26,7 @@ export function refuseWhileEnding(session: SharedSession): void {
 }
 
 export function refuseDelegate({ parent }: SharedSession, why: string): void {
-  if (parent !== undefined) throw new ReasonError("NotAllowed", { detail: `This session is a delegate's: it ${why}.` });
+  if (parent !== undefined) throw new ReasonError("NotAllowed", `This session is a delegate's: it ${why}.`);
 }
 
 /** Whoever pauses a session does not cut off what it does. */

@@ -81,7 +81,7 @@ export function createCredentialStore(options: CredentialStoreOptions): Credenti
         const file = current();
         const others = file.entries.filter((entry) => !isItem(entry, { provider, name }));
         if (others.length >= MAX_CREDENTIALS) {
-          throw new ReasonError("UsageInvalid", { detail: `there are already ${MAX_CREDENTIALS} credentials` });
+          throw new ReasonError("UsageInvalid", `there are already ${MAX_CREDENTIALS} credentials`);
         }
         const keychainProblem = useKeychain ? await intoKeychain(keychain, { provider, name }, secret) : undefined;
         const place = useKeychain && keychainProblem === undefined ? "keychain" : "file";
@@ -197,7 +197,7 @@ async function locked<Result>(path: string, clock: Clock, work: () => Promise<Re
 }
 
 function keptByOther(path: string): ReasonError {
-  return new ReasonError("CredentialStoreFailed", { detail: `another process has locked ${path}. Try again.` });
+  return new ReasonError("CredentialStoreFailed", `another process has locked ${path}. Try again.`);
 }
 
 function typed<Result>(path: string, work: () => Result): Result {
@@ -211,14 +211,12 @@ function typed<Result>(path: string, work: () => Result): Result {
 function asReason(path: string, error: unknown): ReasonError {
   if (error instanceof ReasonError) return error;
   if (error instanceof CredentialFileError) {
-    if (error.problem !== "wrong-key") {
-      return new ReasonError("CredentialStoreFailed", { detail: error.message }, { cause: error });
-    }
-    return new ReasonError("KeyInvalid", { detail: error.message }, { cause: error });
+    if (error.problem !== "wrong-key") return new ReasonError("CredentialStoreFailed", error.message, { cause: error });
+    return new ReasonError("KeyInvalid", error.message, { cause: error });
   }
   const why = error instanceof Error ? error.message : String(error);
   const detail = `${path} could not be written: ${why}. What was stored before is unchanged.`;
-  return new ReasonError("CredentialStoreFailed", { detail }, { cause: error });
+  return new ReasonError("CredentialStoreFailed", detail, { cause: error });
 }
 
 function isItem(entry: KeychainItem, { provider, name }: KeychainItem): boolean {

@@ -97,9 +97,9 @@ export function createHelperCredentials(options: HelperCredentialsOptions): Help
   /** Why the helper has not told of all that it was given. */
   function untoldByHelper(): ReasonError | undefined {
     const { state, detail = "it ended" } = supervisor.status();
-    if (state === "failed") return new ReasonError("CredentialHelperFailed", { detail });
+    if (state === "failed") return new ReasonError("CredentialHelperFailed", detail);
     const untold = supervisor.untold();
-    return untold === undefined ? undefined : new ReasonError("CredentialStoreFailed", { detail: untold });
+    return untold === undefined ? undefined : new ReasonError("CredentialStoreFailed", untold);
   }
 
   /** Read each time: another process may have logged in or out. Where there is no place for a file, nobody has. */

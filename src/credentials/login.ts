@@ -45,16 +45,17 @@ interface HelperAccess {
 export async function loginThroughHelper(wish: LoginWish, helper: HelperAccess): Promise<LoginResult> {
   const { onAddress, signal, clientSecretVariable: variable, ...entry } = wish;
   if (variable !== undefined && !helper.has(variable)) {
-    throw new ReasonError("UsageInvalid", {
-      detail: `the variable ${variable}, which the entry of '${wish.name}' names, is not set`,
-    });
+    throw new ReasonError(
+      "UsageInvalid",
+      `the variable ${variable}, which the entry of '${wish.name}' names, is not set`,
+    );
   }
   helper.handOver(variable === undefined ? [] : [variable]);
   const id = `login-${createHash("sha256").update(randomBytes(32)).digest("hex").slice(0, 32)}`;
   helper.bind({ type: "login", id, ...entry, ...defined({ clientSecret: variable }) });
   const url = new URL(wish.url);
   const route = await helper.route(id, url);
-  if (route.type === "refused") throw new ReasonError(route.reason, { detail: route.message });
+  if (route.type === "refused") throw new ReasonError(route.reason, route.message);
   if (route.type !== "socket") throw new Error("the helper is reached through its socket");
   const request = { url, method: "POST", headers: {}, body: "", signal, headTimeoutMs: PATIENCE_MS };
   try {
@@ -69,7 +70,7 @@ export async function loginThroughHelper(wish: LoginWish, helper: HelperAccess):
         else throw new EffectError(said.reason, said.detail);
       }
     }
-    throw new ReasonError("CredentialHelperFailed", { detail: "it ended during the login" });
+    throw new ReasonError("CredentialHelperFailed", "it ended during the login");
   } catch (error) {
     if (signal.aborted) throw new ReasonError("Cancelled", {}, { cause: error });
     if (!(error instanceof EffectError)) throw error;

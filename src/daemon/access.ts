@@ -201,7 +201,7 @@ function readPem(path: string, isSecret: boolean): string {
     }
     return readFileSync(path, "utf8");
   } catch (cause) {
-    throw new ReasonError("ConfigInvalid", { detail: `cannot use ${path}: ${messageOf(cause)}` }, { cause });
+    throw new ReasonError("ConfigInvalid", `cannot use ${path}: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -223,5 +223,5 @@ function runFileOf(env: ProgramPorts["env"]): string {
 }
 
 function usage(detail: string): ReasonError {
-  return new ReasonError("UsageInvalid", { detail });
+  return new ReasonError("UsageInvalid", detail);
 }

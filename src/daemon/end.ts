@@ -27,13 +27,14 @@ export async function endDaemon(clock: Clock, state: FoundDaemon): Promise<"ende
   if (await isGone(clock, claim, isStuck(state) ? HUNG_PATIENCE_MS : DRAIN_PATIENCE_MS)) return "ended";
   signal(claim, "SIGKILL");
   if (await isGone(clock, claim, KILL_PATIENCE_MS)) return "killed";
-  throw failed(`the process ${claim.pid} did not end, even after SIGKILL`);
+  throw new ReasonError("DaemonFailed", `the process ${claim.pid} did not end, even after SIGKILL`);
 }
 
 /** Only to the very process that made the claim; one that has ended needs no signal. */
 function signal({ pid, mark }: DaemonClaim, name: NodeJS.Signals): void {
   if (mark === "") {
-    throw failed(
+    throw new ReasonError(
+      "DaemonFailed",
       `this system cannot tell whether process ${pid} is the daemon. If it is, end it yourself: kill ${pid}`,
     );
   }
@@ -42,7 +43,8 @@ function signal({ pid, mark }: DaemonClaim, name: NodeJS.Signals): void {
     process.kill(pid, name);
   } catch (error) {
     // It ended in this very moment.
-    if (isSameProcess(pid, mark)) throw failed(`the process ${pid} cannot be signalled: ${String(error)}`);
+    if (isSameProcess(pid, mark))
+      throw new ReasonError("DaemonFailed", `the process ${pid} cannot be signalled: ${String(error)}`);
   }
 }
 
@@ -58,8 +60,4 @@ export async function isGone(clock: Clock, { pid, mark }: DaemonClaim, patienceM
 /** It will not drain: it does nothing at all. */
 function isStuck(state: DaemonState): boolean {
   return (state.kind === "hung" && state.how !== "unreachable") || state.kind === "starting";
-}
-
-function failed(detail: string): ReasonError {
-  return new ReasonError("DaemonFailed", { detail });
 }

@@ -148,7 +148,7 @@ async function startFailure(
   code: number | null | undefined,
 ): Promise<ReasonError> {
   const detail = await printedBy(ports, printedFrom, code);
-  return code === USAGE_EXIT ? new ReasonError("ConfigInvalid", { detail }) : failed(detail);
+  return code === USAGE_EXIT ? new ReasonError("ConfigInvalid", detail) : failed(detail);
 }
 
 async function printedBy(
@@ -180,5 +180,5 @@ function accessTo(
 }
 
 function failed(detail: string): ReasonError {
-  return new ReasonError("DaemonFailed", { detail });
+  return new ReasonError("DaemonFailed", detail);
 }

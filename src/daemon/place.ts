@@ -33,7 +33,7 @@ export function daemonPlace({ env, cwd }: Pick<ProgramPorts, "env" | "cwd">, fla
   const isOwnToken = flags.tokenFile === undefined && env.HARNESS_TOKEN === undefined;
   if (isOwnToken && flags.connect !== undefined && !isHere(flags.connect)) {
     const detail = `${flags.connect} is another machine: give the token for it with --token-file or HARNESS_TOKEN`;
-    throw new ReasonError("UsageInvalid", { detail });
+    throw new ReasonError("UsageInvalid", detail);
   }
   const address = flags.connect ?? `unix:${socket}`;
   if (flags.tokenFile === undefined) return { address, tokenFile };

@@ -56,7 +56,7 @@ export function createDaemonRevival(ports: DaemonPorts & Pick<ProgramPorts, "ter
     revivedMs = [...revivedMs.filter((ms) => nowMs - ms < REVIVALS_WITHIN_MS), nowMs];
     if (revivedMs.length > MAX_REVIVALS) {
       const detail = `it was killed ${MAX_REVIVALS} times within a minute, so it is not restarted. ${places.output} may say why`;
-      throw new ReasonError("DaemonFailed", { detail });
+      throw new ReasonError("DaemonFailed", detail);
     }
     terminal.err("The daemon was killed; restarting it.\n");
     await ensureDaemon(ports, undefined, before);

@@ -100,7 +100,7 @@ export function beginRunToken({ path, mint, records, times, clock, log }: RunTok
     renewFile();
   } catch (cause) {
     const detail = `cannot write ${path}: ${messageOf(cause)}`;
-    throw storeFailure(cause) ?? new ReasonError("UsageInvalid", { detail }, { cause });
+    throw storeFailure(cause) ?? new ReasonError("UsageInvalid", detail, { cause });
   }
   void renew();
   return {

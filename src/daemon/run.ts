@@ -93,9 +93,10 @@ async function becomeDaemon(ports: ProgramPorts, places: DaemonPlaces, facts: Da
     throw storeFailure(error) ?? error;
   });
   if ("by" in claimed) {
-    throw new ReasonError("DaemonFailed", {
-      detail: `another daemon already has the socket (process ${claimed.by.pid}). See harness daemon status`,
-    });
+    throw new ReasonError(
+      "DaemonFailed",
+      `another daemon already has the socket (process ${claimed.by.pid}). See harness daemon status`,
+    );
   }
   if ((await probeDaemon(places.socket, undefined)).kind === "silent") rmSync(places.socket, { force: true });
   return claimed.held;

@@ -28,7 +28,7 @@ export function parseDaemonAddress(text: string): DaemonAddress {
   const parsed = parseListenAddress(address);
   if (!Object.hasOwn(transports, wire) && parsed.kind === "tcp" && !isLoopback(parsed.host)) {
     const detail = `${text}: a plugin's wire listens only on this machine: NAME+unix:PATH or NAME+127.0.0.1:PORT`;
-    throw new ReasonError("UsageInvalid", { detail });
+    throw new ReasonError("UsageInvalid", detail);
   }
   return { ...parsed, wire };
 }
@@ -39,7 +39,7 @@ export function checkWires(listen: readonly DaemonAddress[], ofPlugins: Readonly
   const unknown = listen.find(({ wire }) => !known.includes(wire));
   if (unknown === undefined) return;
   const detail = `${daemonAddressText(unknown)}: there is no wire '${unknown.wire}'; available: ${known.join(", ")}`;
-  throw new ReasonError("UsageInvalid", { detail });
+  throw new ReasonError("UsageInvalid", detail);
 }
 
 export function daemonAddressText(address: DaemonAddress): string {

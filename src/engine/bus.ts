@@ -381,7 +381,7 @@ const ENDS_MODEL_TEXT: ReadonlySet<EventKind> = new Set([
 
 /** What the store says of itself is told as it is. */
 function asStoreFailure(cause: unknown): ReasonError {
-  return storeFailure(cause) ?? new ReasonError("StoreFailed", { detail: messageOf(cause) }, { cause });
+  return storeFailure(cause) ?? new ReasonError("StoreFailed", messageOf(cause), { cause });
 }
 
 export function timer(action: () => void, ms: number): () => void {

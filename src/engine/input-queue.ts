@@ -50,7 +50,7 @@ export function createInputQueue(): InputQueue {
 /** Undefined when its turn may begin. A token that nobody here can look up does not hold. */
 export async function refusalOf(token: InputToken, check: CheckToken | undefined): Promise<ReasonError | undefined> {
   const unknown = (why: string): ReasonError =>
-    new ReasonError("TokenInvalid", { detail: `Harness cannot tell whether it is still valid: ${why}` });
+    new ReasonError("TokenInvalid", `Harness cannot tell whether it is still valid: ${why}`);
   if (check === undefined) return unknown("this program does not use tokens");
   try {
     return await check(token);

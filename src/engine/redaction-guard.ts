@@ -12,7 +12,7 @@ export function guardRedaction(redaction: Redaction, onFailure: (error: ReasonEr
     try {
       const result = work();
       if (isSound(result)) return result;
-      throw new ReasonError("RedactionFailed", { detail: "redaction returned a value of another kind" });
+      throw new ReasonError("RedactionFailed", "redaction returned a value of another kind");
     } catch (cause) {
       const failure = redactionFailure(cause);
       onFailure(failure);
@@ -62,7 +62,7 @@ export async function loadedRedaction(load: () => Promise<Redaction>): Promise<R
   try {
     const redaction = await load();
     if (METHODS.every((name) => typeof redaction[name] === "function")) return redaction;
-    throw new ReasonError("RedactionFailed", { detail: "the loaded module is not a redactor" });
+    throw new ReasonError("RedactionFailed", "the loaded module is not a redactor");
   } catch (cause) {
     throw redactionFailure(cause);
   }
@@ -71,9 +71,7 @@ export async function loadedRedaction(load: () => Promise<Redaction>): Promise<R
 /** Nothing but a typed error comes out of a failed redaction; its message holds no text. */
 export function redactionFailure(cause: unknown): ReasonError {
   if (cause instanceof ReasonError && cause.reason === "RedactionFailed") return cause;
-  return new ReasonError("RedactionFailed", {
-    detail: `an unexpected ${cause instanceof Error ? cause.name : "failure"}`,
-  });
+  return new ReasonError("RedactionFailed", `an unexpected ${cause instanceof Error ? cause.name : "failure"}`);
 }
 
 function isText(value: unknown): boolean {

@@ -166,5 +166,5 @@ export async function refuseDelegate(
   const detail =
     `${meta.id} is the session of a delegate, whose tools and limits came from the call that started it. You can read it ` +
     `(harness sessions show) but not continue it. Continue ${by}, which started the delegate.`;
-  throw new ReasonError("NotAllowed", { detail });
+  throw new ReasonError("NotAllowed", detail);
 }

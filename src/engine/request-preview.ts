@@ -53,5 +53,5 @@ export async function previewRequest(parts: PreviewParts): Promise<RequestPrevie
   });
   if (seen !== undefined) return { request: seen, tools };
   if (outcome.type === "failed") throw ReasonError.withMessage(outcome.reason, outcome.message);
-  throw new ReasonError("ConfigInvalid", { detail: "a plugin answers requests itself: none reaches a model" });
+  throw new ReasonError("ConfigInvalid", "a plugin answers requests itself: none reaches a model");
 }

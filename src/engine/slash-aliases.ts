@@ -16,9 +16,7 @@ export function aliasSource(targets: () => ReadonlyMap<string, string>, registry
         async run({ arguments: given = "" }, caller) {
           const read = parseSlash(`${target} ${given}`.trim(), registry().rows());
           if ("problem" in read) {
-            throw new ReasonError("InvalidCommand", {
-              detail: `the alias /${name} stands for ${target}: ${read.problem}`,
-            });
+            throw new ReasonError("InvalidCommand", `the alias /${name} stands for ${target}: ${read.problem}`);
           }
           return registry().run(read.command, read.args, caller);
         },

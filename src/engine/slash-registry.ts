@@ -85,10 +85,10 @@ export function createSlashRegistry(sources: readonly SlashSource[], builtIns: B
       const entry = entries().find((one) => typedWord(one) === typedWord(row));
       if (entry === undefined) {
         const detail = `there is no /${visibleLine(typedWord(row)).slice(0, 200)}; /help lists the commands`;
-        throw new ReasonError("InvalidCommand", { detail });
+        throw new ReasonError("InvalidCommand", detail);
       }
       if (entry.humanOnly !== undefined && caller.identityClass !== "human") {
-        throw new ReasonError("NotAllowed", { detail: `Only a human may ${entry.humanOnly}.` });
+        throw new ReasonError("NotAllowed", `Only a human may ${entry.humanOnly}.`);
       }
       return entry.run(slashArguments(entry, given ?? {}), caller);
     },
@@ -110,8 +110,7 @@ async function runBuiltIn(
   if (deed.by === "command") return { command: deed.command };
   const run = builtIns[typedWord(row)];
   if (deed.by === "client" || run === undefined) {
-    const detail = `/${typedWord(row)} is carried out by the client itself`;
-    throw new ReasonError("InvalidCommand", { detail });
+    throw new ReasonError("InvalidCommand", `/${typedWord(row)} is carried out by the client itself`);
   }
   return run(args, caller);
 }
@@ -123,11 +122,11 @@ function refuseConflicts(sources: readonly SlashSource[]): void {
       const taken = owners.get(namespace);
       if (taken !== undefined) {
         const detail = `${owner} and ${taken} both claim the slash commands /${namespace}:…; remove one of them`;
-        throw new ReasonError("ConfigInvalid", { detail });
+        throw new ReasonError("ConfigInvalid", detail);
       }
       if (namespace !== "" && !NAMESPACE.test(namespace)) {
         const detail = `${owner}: '${namespace}' is not a namespace of slash commands: small letters, digits and '-'`;
-        throw new ReasonError("ConfigInvalid", { detail });
+        throw new ReasonError("ConfigInvalid", detail);
       }
       owners.set(namespace, owner);
     }

@@ -184,8 +184,7 @@ function findConfig(path: string, written: string): string {
     const file = join(folder, written);
     if (existsSync(file)) return file;
     if (folder !== dirname(folder)) continue;
-    const detail = `${path}: there is no ${written} in its folder, nor in one above it`;
-    throw new ReasonError("ConfigInvalid", { detail });
+    throw new ReasonError("ConfigInvalid", `${path}: there is no ${written} in its folder, nor in one above it`);
   }
 }
 

@@ -57,7 +57,8 @@ export async function loadSuite({ cwd, paths, checker, mayBeEmpty }: SuitePlace)
   const files = [
     ...new Set((await Promise.all(paths.map((path) => caseFiles(cwd, path, mayBeEmpty === true)))).flat()),
   ];
-  if (files.length > MAX_CASES) throw usage(`the suite has ${files.length} cases; Harness runs at most ${MAX_CASES}`);
+  if (files.length > MAX_CASES)
+    throw new ReasonError("UsageInvalid", `the suite has ${files.length} cases; Harness runs at most ${MAX_CASES}`);
   const cases: LoadedCase[] = [];
   const problems: Problem[] = [];
   for (const path of files) {
@@ -110,18 +111,18 @@ function requireKnown(what: string, wanted: readonly string[] | undefined, known
     if (known.has(name)) continue;
     const nearest = nearestName(name, known);
     const hint = nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
-    throw usage(`there is no ${what} "${name}".${hint}`);
+    throw new ReasonError("UsageInvalid", `there is no ${what} "${name}".${hint}`);
   }
 }
 
 async function caseFiles(cwd: string, path: string, mayBeEmpty: boolean): Promise<readonly string[]> {
   const place = resolve(cwd, path);
   const info = await stat(place).catch((error: unknown) => {
-    throw usage(`${path} cannot be read: ${messageOf(error)}`);
+    throw new ReasonError("UsageInvalid", `${path} cannot be read: ${messageOf(error)}`);
   });
   if (!info.isDirectory()) return [place];
   const names = (await readdir(place)).filter((name) => CASE_FILE.test(name) && !name.startsWith(".")).sort();
-  if (names.length === 0 && !mayBeEmpty) throw usage(`there is no case (*.yaml) in ${path}`);
+  if (names.length === 0 && !mayBeEmpty) throw new ReasonError("UsageInvalid", `there is no case (*.yaml) in ${path}`);
   return names.map((name) => join(place, name));
 }
 
@@ -175,8 +176,4 @@ function readSchema(path: string): Readonly<Record<string, unknown>> | string {
 function displayPath(cwd: string, path: string): string {
   const way = relative(cwd, path);
   return (way.startsWith("..") ? path : way).split(sep).join("/");
-}
-
-function usage(detail: string): ReasonError {
-  return new ReasonError("UsageInvalid", { detail });
 }

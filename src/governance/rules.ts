@@ -76,9 +76,10 @@ const MAX_RULE_CHARS = 1000;
 export function parseRule(text: string, effect: RuleEffect, source: string): Rule {
   const trimmed = text.trim();
   const wrong = (detail: string, example: string): never => {
-    throw new ReasonError("ConfigInvalid", {
-      detail: `${source}: the ${effect} rule '${trimmed.slice(0, 80)}' ${detail}. Example: ${example}`,
-    });
+    throw new ReasonError(
+      "ConfigInvalid",
+      `${source}: the ${effect} rule '${trimmed.slice(0, 80)}' ${detail}. Example: ${example}`,
+    );
   };
   if (trimmed === "") wrong("is empty", "Bash(git status)");
   if (trimmed.length > MAX_RULE_CHARS) wrong(`is longer than ${MAX_RULE_CHARS} characters`, "Bash(npm run *)");

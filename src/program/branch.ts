@@ -16,5 +16,5 @@ export async function branchOf(archive: SessionStore, session: SessionId, clock:
 /** The stores of this program keep evidence; one of a plugin may not. */
 export function archiveOf(store: SessionStore): ArchiveStore {
   if ("readEvidence" in store && "records" in store) return store as ArchiveStore;
-  throw new ReasonError("NotAllowed", { detail: "The session store of this program cannot export whole sessions." });
+  throw new ReasonError("NotAllowed", "The session store of this program cannot export whole sessions.");
 }

@@ -26,8 +26,7 @@ export function builtInRuns(
       return { text: subsystemLines({ ...others, credential_helper: { ...credential_helper } }).join("\n") };
     },
     async schedule(_args, { identityClass }) {
-      if (identityClass !== "human")
-        throw new ReasonError("NotAllowed", { detail: "Only a human may list schedules." });
+      if (identityClass !== "human") throw new ReasonError("NotAllowed", "Only a human may list schedules.");
       return { text: scheduleTable(await harness().schedules()) };
     },
     cost: async (_args, { session }) => ({ text: await costTable(harness(), session) }),
@@ -36,9 +35,7 @@ export function builtInRuns(
       return { session: await findSession(harness(), session, caller) };
     },
     async "sessions:pin"({ session = "" }, caller) {
-      if (caller.identityClass !== "human") {
-        throw new ReasonError("NotAllowed", { detail: "Only a human may pin a session." });
-      }
+      if (caller.identityClass !== "human") throw new ReasonError("NotAllowed", "Only a human may pin a session.");
       const id = await findSession(harness(), session, caller);
       await harness().store.update(id, { pinned: true });
       return { text: `${id} stays open, and its content does not expire. To undo this: harness sessions unpin ${id}` };
@@ -66,7 +63,7 @@ async function endOfTurn({ archive }: Harness, id: SessionId, text: string): Pro
     if (ended === wanted && wanted > 0) return event.id;
   }
   const detail = wanted === 0 ? `'at' is followed by the number of a turn` : `only ${ended} turns of ${id} have ended`;
-  throw new ReasonError("InvalidCommand", { detail });
+  throw new ReasonError("InvalidCommand", detail);
 }
 
 /** From the events of the log; a call whose price is not known is counted apart. */
@@ -101,14 +98,13 @@ export async function findSession({ store }: Harness, name: string, caller: Slas
   const beginning = name.startsWith("sess_") ? name : `sess_${name.toUpperCase()}`;
   const [found, another] = wanted.filter((id) => id.startsWith(beginning));
   if (found !== undefined && another !== undefined) {
-    const detail = `several sessions begin with ${visibleLine(name)}: ${found}, ${another}`;
-    throw new ReasonError("InvalidCommand", { detail });
+    throw new ReasonError("InvalidCommand", `several sessions begin with ${visibleLine(name)}: ${found}, ${another}`);
   }
   if (found !== undefined) caller.allow("AttachSession", found);
   if (found === undefined || (await store.get(found)) === undefined) {
     // Not SessionNotFound: the session that the command is for is there.
     const detail = `there is no session ${visibleLine(name).slice(0, 100)}; /sessions:list shows those of the log`;
-    throw new ReasonError("InvalidCommand", { detail });
+    throw new ReasonError("InvalidCommand", detail);
   }
   return found;
 }

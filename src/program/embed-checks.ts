@@ -52,5 +52,5 @@ export function checkTool(tool: unknown, index: number): void {
 }
 
 function usage(detail: string): ReasonError {
-  return new ReasonError("UsageInvalid", { detail });
+  return new ReasonError("UsageInvalid", detail);
 }

@@ -22,7 +22,7 @@ export interface CheckOut {
 /** Returns where the path is now. */
 export async function checkOut({ repository, revision, path, folder }: CheckOut): Promise<string> {
   const failed = (why: string, cause?: unknown): ReasonError =>
-    new ReasonError("UsageInvalid", { detail: `'${revision}:${path}' is not a policy: ${why}` }, { cause });
+    new ReasonError("UsageInvalid", `'${revision}:${path}' is not a policy: ${why}`, { cause });
   if (revision.startsWith("-")) throw failed("a revision cannot begin with a dash");
   const inside = posix.normalize(path === "" ? "." : path).replace(/\/$/, "");
   if (inside.startsWith("/") || inside.split("/").includes("..")) throw failed("the path is not in the repository");

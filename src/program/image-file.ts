@@ -38,5 +38,5 @@ function tooLarge(called: string, bytes: number): ReasonError {
 }
 
 function refused(called: string, why: string): ReasonError {
-  return new ReasonError("UsageInvalid", { detail: `${called}: ${why}` });
+  return new ReasonError("UsageInvalid", `${called}: ${why}`);
 }

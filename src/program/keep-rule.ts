@@ -16,6 +16,6 @@ export async function keepRule(file: string, clock: Clock, rule: string): Promis
     });
     writePrivateFile(file, await addAllowRule(file, text, rule), { durable: true });
   });
-  if (kept === undefined) throw new ReasonError("StoreFailed", { detail: `another process has locked ${file}` });
+  if (kept === undefined) throw new ReasonError("StoreFailed", `another process has locked ${file}`);
   return file;
 }

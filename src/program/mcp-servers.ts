@@ -52,11 +52,10 @@ export async function configuredServers(
   const found = servers.filter((server) => server.name === name);
   if (found.length > 0) return found;
   const notice = notices.find((one) => one.startsWith(`The MCP server '${name}' `));
-  if (notice !== undefined) throw new ReasonError("UsageInvalid", { detail: notice });
+  if (notice !== undefined) throw new ReasonError("UsageInvalid", notice);
   const known = servers.map((server) => server.name).join(", ");
   const where = flags.profile === undefined ? "config.toml has" : "config.toml and the profile have";
-  const detail = `${where} no MCP server '${name}'${known === "" ? "" : `; there is ${known}`}`;
-  throw new ReasonError("UsageInvalid", { detail });
+  throw new ReasonError("UsageInvalid", `${where} no MCP server '${name}'${known === "" ? "" : `; there is ${known}`}`);
 }
 
 /** The same with sentences for a person about those that are left out. */
@@ -196,6 +195,6 @@ export async function changeConfiguredServers(
     const text = ifThere(() => readFileSync(file, "utf8")) ?? "";
     writePrivateFile(file, await changeServers(file, text, change), { durable: true });
   });
-  if (changed === undefined) throw new ReasonError("StoreFailed", { detail: `another process has locked ${file}` });
+  if (changed === undefined) throw new ReasonError("StoreFailed", `another process has locked ${file}`);
   return file;
 }

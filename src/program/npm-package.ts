@@ -43,7 +43,7 @@ function installed(folder: string, spec: string, args: readonly string[]): Insta
   const own = programs[name.replace(/^@[^/]*\//, "")] ?? programs[name];
   const file = Object.keys(programs).length === 1 ? Object.values(programs)[0] : own;
   if (name === "" || typeof file !== "string") {
-    throw new ReasonError("UsageInvalid", { detail: `${spec} contains no program to run as an MCP server` });
+    throw new ReasonError("UsageInvalid", `${spec} contains no program to run as an MCP server`);
   }
   const { packages } = record(join(folder, "package-lock.json"));
   const locked = isRecord(packages) ? packages[`node_modules/${name}`] : undefined;

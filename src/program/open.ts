@@ -188,7 +188,7 @@ function underProfile<Flags extends Pick<RunFlags, "profile" | "framework">>(
 function refuseFolder({ cwd, env }: ProgramPorts, { dir, config }: ProjectPlace): void {
   const folder = resolve(cwd, dir ?? (config === undefined ? "." : dirname(config)));
   const detail = refusedWorkspace(folder, { env, own: ownFolders(env), apart: foldersApart(env) });
-  if (detail !== undefined) throw new ReasonError("ConfigInvalid", { detail: `${detail} with --cwd` });
+  if (detail !== undefined) throw new ReasonError("ConfigInvalid", `${detail} with --cwd`);
 }
 
 /** Ends all sessions; then, once a day, what has expired goes from the log. */
@@ -268,7 +268,7 @@ function declaresServers({ config, agents, optional }: Project): boolean {
 export function projectPlace(flags: Partial<RunFlags>): ProjectPlace {
   const { config, cwd, allowedDomain, project, allowProjectHooks: projectHooks } = flags;
   if (project === false && config !== undefined && namesProject(config)) {
-    throw new ReasonError("UsageInvalid", { detail: `--no-project cannot be combined with --config ${config}` });
+    throw new ReasonError("UsageInvalid", `--no-project cannot be combined with --config ${config}`);
   }
   return {
     ...(project === false ? { adminOnly: true } : {}),

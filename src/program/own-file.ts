@@ -17,12 +17,12 @@ export async function ownText(file: string): Promise<string | undefined> {
         : (mode & 0o022) !== 0 || (process.getuid !== undefined && uid !== process.getuid())
           ? "can be written by others: make it yours alone with chmod go-w"
           : undefined;
-    if (refused !== undefined) throw new ReasonError("ConfigInvalid", { detail: `${file} ${refused}` });
+    if (refused !== undefined) throw new ReasonError("ConfigInvalid", `${file} ${refused}`);
     return await readFile(file, "utf8");
   } catch (error) {
     if (error instanceof ReasonError) throw error;
     if (errnoOf(error) === "ENOENT") return undefined;
-    throw new ReasonError("ConfigInvalid", { detail: `cannot read ${file}: ${messageOf(error)}` });
+    throw new ReasonError("ConfigInvalid", `cannot read ${file}: ${messageOf(error)}`);
   }
 }
 
@@ -32,6 +32,6 @@ export async function namesIn(folder: string, ending: string): Promise<readonly 
     return (await readdir(folder)).filter((name) => name.endsWith(ending)).toSorted();
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return [];
-    throw new ReasonError("ConfigInvalid", { detail: `cannot read ${folder}: ${messageOf(error)}` });
+    throw new ReasonError("ConfigInvalid", `cannot read ${folder}: ${messageOf(error)}`);
   }
 }

@@ -50,8 +50,7 @@ export function createPluginNamespaces(clock: Pick<Clock, "sleep">): PluginNames
       // Whoever sends the command need not have read the schema.
       if (word !== undefined) return word.run(slashArguments(word, payload), { session, client: from });
       if (namespace.handler !== undefined) return namespace.handler(command, from);
-      const detail = `there is no /${name}:${command.verb.slice(0, NAME_SHOWN)}`;
-      throw new ReasonError("InvalidCommand", { detail });
+      throw new ReasonError("InvalidCommand", `there is no /${name}:${command.verb.slice(0, NAME_SHOWN)}`);
     });
     return namespace;
   }

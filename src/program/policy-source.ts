@@ -73,5 +73,5 @@ function kindOf(path: string): "file" | "folder" | undefined {
 function missing(name: string, why: string): ReasonError {
   const kinds =
     "a project folder, harness.md, config.toml, admin:FILE, REVISION:PATH or, for the old policy only, recorded";
-  return new ReasonError("UsageInvalid", { detail: `'${name}' is not a policy: ${why}. Give ${kinds}.` });
+  return new ReasonError("UsageInvalid", `'${name}' is not a policy: ${why}. Give ${kinds}.`);
 }

@@ -119,7 +119,7 @@ export async function findProfile(
     const found = ofProject?.find(named);
     if (found !== undefined) return { ...found, stem: named, source: found.file, scope: "project" };
   }
-  throw new ReasonError("ConfigInvalid", { detail: unknownProfile(ports, named, ofProject) });
+  throw new ReasonError("ConfigInvalid", unknownProfile(ports, named, ofProject));
 }
 
 /** Each profile of the user, for what holds for sessions that are not open. `read` rejects with ConfigInvalid. */
@@ -139,8 +139,7 @@ export function userProfiles(env: ProfilePorts["env"]): readonly { read(): Promi
 export function refuseShadowed(env: ProfilePorts["env"], name: string): void {
   const folder = userFolder(env, "profiles");
   if (!namesIn(folder).includes(name)) return;
-  const detail = `'${name}' is a built-in profile: rename ${join(folder, `${name}${ENDING}`)}`;
-  throw new ReasonError("ConfigInvalid", { detail });
+  throw new ReasonError("ConfigInvalid", `'${name}' is a built-in profile: rename ${join(folder, `${name}${ENDING}`)}`);
 }
 
 export function refuseWrongName(
@@ -156,7 +155,7 @@ export function refuseWrongName(
       : isInFolder && name !== stem
         ? `name is '${name}', but the file is called ${basename(file)}: make them the same`
         : undefined;
-  if (why !== undefined) throw new ReasonError("ConfigInvalid", { detail: `${file}: ${why}` });
+  if (why !== undefined) throw new ReasonError("ConfigInvalid", `${file}: ${why}`);
 }
 
 /** The text of a preset. Rejects with ConfigInvalid for a name that nobody knows. */
@@ -205,7 +204,7 @@ function unknownName({ source, key, name, known, file }: Unknown): ReasonError {
   const nearest = nearestName(name, known);
   const hint = nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
   const detail = `${source}: ${key} names '${name}', which is not there. Known: ${known.join(", ")}.${hint} Yours would be ${file}`;
-  return new ReasonError("ConfigInvalid", { detail });
+  return new ReasonError("ConfigInvalid", detail);
 }
 
 function unknownProfile(ports: ProfilePorts, named: string, ofProject: ProjectProfiles | undefined): string {
@@ -230,7 +229,7 @@ function entriesIn(folder: string): readonly string[] {
     return readdirSync(folder).toSorted();
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return [];
-    throw new ReasonError("ConfigInvalid", { detail: `cannot read ${folder}: ${messageOf(error)}` });
+    throw new ReasonError("ConfigInvalid", `cannot read ${folder}: ${messageOf(error)}`);
   }
 }
 

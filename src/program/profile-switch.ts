@@ -26,7 +26,7 @@ export async function switchProfile(
 ): Promise<SlashOutcome> {
   const { turns, inPlace } = optionsOf(profile, args);
   if (dependencies.tape.isOn) {
-    throw new ReasonError("NotAllowed", { detail: "The profile cannot change in a recording or a replay." });
+    throw new ReasonError("NotAllowed", "The profile cannot change in a recording or a replay.");
   }
   const { session: id } = caller;
   const running = harness.control.session(id)?.running;
@@ -37,7 +37,7 @@ export async function switchProfile(
   const old = await harness.archive.get(id);
   if (old === undefined) throw new ReasonError("SessionNotFound", { session: id });
   if (old.profile === profile) {
-    throw new ReasonError("InvalidCommand", { detail: `this session already has the profile '${profile}'` });
+    throw new ReasonError("InvalidCommand", `this session already has the profile '${profile}'`);
   }
   const settings = await settingsUnder(dependencies, old.workingDir, profile);
   const models = await dependencies.modelsFor(settings);
@@ -105,5 +105,5 @@ function optionsOf(profile: string, args: string): { readonly turns: number; rea
   if (flag === "--turns" && others.length === 0 && turns <= MAX_IMPORTED_TURNS) return { turns, inPlace: false };
   const usage = `/profiles:${profile} [--turns N | --in-place]`;
   const detail = `'${visibleLine(args).slice(0, 100)}' is not understood. Usage: ${usage}, with N from 0 to ${MAX_IMPORTED_TURNS} (default ${DEFAULT_TURNS})`;
-  throw new ReasonError("InvalidCommand", { detail });
+  throw new ReasonError("InvalidCommand", detail);
 }

@@ -107,7 +107,7 @@ export async function withSecretsOfProfiles(env: ProfilePorts["env"], settings: 
 export function profileNamed({ profile, framework }: ProfileFlags): string | undefined {
   if (framework !== true) return profile;
   if (profile === undefined || profile === "framework") return "framework";
-  throw new ReasonError("UsageInvalid", { detail: `--framework cannot be combined with --profile ${profile}` });
+  throw new ReasonError("UsageInvalid", `--framework cannot be combined with --profile ${profile}`);
 }
 
 /** What became of the file of a profile since it was read; undefined while it is the same. Never rejects. */

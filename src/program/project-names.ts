@@ -10,5 +10,5 @@ export function namesProject(config: string): boolean {
   if (PROJECT_EXTENSIONS.includes(extension)) return true;
   if (extension === ".toml") return false;
   const detail = `--config needs a project file (.md, .yaml) or a configuration file (.toml), not '${config}'`;
-  throw new ReasonError("UsageInvalid", { detail });
+  throw new ReasonError("UsageInvalid", detail);
 }

@@ -286,7 +286,7 @@ async function expressions({ clock }: ProjectPorts, values: ContextValues = {}) 
 export function soundProject({ project, problems }: LoadedProject): Project {
   if (project !== undefined) return project;
   const errors = problems.filter(({ severity }) => severity === "error");
-  throw new ReasonError("ConfigInvalid", { detail: errors.map(problemText).join("\n") });
+  throw new ReasonError("ConfigInvalid", errors.map(problemText).join("\n"));
 }
 
 /** On one line but for what is expected: `harness.md:3:5: unknown key … Did you mean "model"?` */
@@ -304,18 +304,16 @@ export function locateProject(
   if (config === undefined) {
     const root = resolve(cwd, dir ?? ".");
     if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
-      throw new ReasonError("ConfigInvalid", { detail: `there is no folder ${root}` });
+      throw new ReasonError("ConfigInvalid", `there is no folder ${root}`);
     }
     return { root };
   }
   if (!namesProject(config)) {
-    throw new ReasonError("UsageInvalid", {
-      detail: `'${config}' is not a project file: name a harness.md or harness.yaml`,
-    });
+    throw new ReasonError("UsageInvalid", `'${config}' is not a project file: name a harness.md or harness.yaml`);
   }
   const configFile = resolve(cwd, config);
   if (!statSync(configFile, { throwIfNoEntry: false })?.isFile()) {
-    throw new ReasonError("ConfigInvalid", { detail: `cannot read ${configFile}: there is no such file` });
+    throw new ReasonError("ConfigInvalid", `cannot read ${configFile}: there is no such file`);
   }
   return { root: dir === undefined ? dirname(configFile) : resolve(cwd, dir), configFile };
 }
@@ -330,12 +328,10 @@ function adminPolicy(env: ProjectPorts["env"]): string {
   if (named === undefined || named === "" || named === ADMIN_POLICY) return ADMIN_POLICY;
   if (existsSync(ADMIN_POLICY)) {
     const detail = `HARNESS_ADMIN_POLICY names ${named}, but this machine has ${ADMIN_POLICY}, which nothing can replace`;
-    throw new ReasonError("ConfigInvalid", { detail });
+    throw new ReasonError("ConfigInvalid", detail);
   }
   if (!isAbsolute(named) || !existsSync(named)) {
-    throw new ReasonError("ConfigInvalid", {
-      detail: `HARNESS_ADMIN_POLICY: there is no file ${named} (an absolute path)`,
-    });
+    throw new ReasonError("ConfigInvalid", `HARNESS_ADMIN_POLICY: there is no file ${named} (an absolute path)`);
   }
   return named;
 }

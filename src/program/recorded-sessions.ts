@@ -31,9 +31,10 @@ export async function chosenSessions(
   const found = await store.list({ limit: MAX_SESSIONS, ...(isAll ? {} : { workingDir: here }) });
   if (found.length > 0) return found;
   const where = isAll ? "no session" : `no session of ${here}`;
-  throw new ReasonError("UsageInvalid", {
-    detail: `the log has ${where}. harness sessions list shows the sessions; --sessions all uses all of them.`,
-  });
+  throw new ReasonError(
+    "UsageInvalid",
+    `the log has ${where}. harness sessions list shows the sessions; --sessions all uses all of them.`,
+  );
 }
 
 export async function recordedSession(

@@ -50,7 +50,7 @@ export function scheduleDesk(
 export async function addSchedule(ports: SchedulePorts, fields: NewSchedule, folder: string): Promise<ScheduleRow> {
   const { name, prompt, model, profile, plan, max_cost_usd: maxCostUsd, max_steps: maxSteps } = fields;
   const times = timesOf(fields);
-  if (prompt.trim() === "") throw usage("the prompt is empty: say what the agent should do");
+  if (prompt.trim() === "") throw new ReasonError("UsageInvalid", "the prompt is empty: say what the agent should do");
   const createdMs = ports.clock.now();
   const schedule: Schedule = {
     ...{ name, times, folder, prompt, createdMs, decidedMs: createdMs },
@@ -86,17 +86,18 @@ function requested(schedule: Schedule, asked: TickRecord): Schedule {
 }
 
 export function notRun(name: string, why: string): ReasonError {
-  return new ReasonError("NotAllowed", { detail: `The schedule '${name}' was not run: ${why}.` });
+  return new ReasonError("NotAllowed", `The schedule '${name}' was not run: ${why}.`);
 }
 
 function timesOf({ cron, every, timezone }: NewSchedule): Schedule["times"] {
   if (cron !== undefined && every !== undefined)
-    throw usage("a schedule has a cron expression or an interval, not both");
+    throw new ReasonError("UsageInvalid", "a schedule has a cron expression or an interval, not both");
   if (every !== undefined) {
-    if (timezone !== undefined) throw usage("a time zone is for cron expressions; an interval has none");
+    if (timezone !== undefined)
+      throw new ReasonError("UsageInvalid", "a time zone is for cron expressions; an interval has none");
     return intervalTimes(every);
   }
-  if (cron === undefined) throw usage("say when it runs: with cron or with every");
+  if (cron === undefined) throw new ReasonError("UsageInvalid", "say when it runs: with cron or with every");
   return cronTimes(cron, timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone);
 }
 
@@ -123,8 +124,4 @@ function scheduleDirectory(env: ProgramPorts["env"]): string {
 
 function scheduleKey(key: MachineKey): Uint8Array {
   return deriveKey(key, "schedules");
-}
-
-function usage(detail: string): ReasonError {
-  return new ReasonError("UsageInvalid", { detail });
 }

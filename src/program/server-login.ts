@@ -18,13 +18,11 @@ export async function loginAtServer(
   const [server] = await configuredServers(ports, flags, name);
   const connection = server?.connection;
   if (connection === undefined || connection.kind === "stdio") {
-    throw new ReasonError("UsageInvalid", {
-      detail: `'${name}' is a program, not a server on the network: it has no login`,
-    });
+    throw new ReasonError("UsageInvalid", `'${name}' is a program, not a server on the network: it has no login`);
   }
   if (hasOwnToken(connection)) {
     const detail = `the entry of '${name}' names a token of its own. Remove bearer_token_env_var, or the Authorization header, to log in`;
-    throw new ReasonError("UsageInvalid", { detail });
+    throw new ReasonError("UsageInvalid", detail);
   }
   const { url, kind, headers, mayBePrivate = false, oauth = {} } = connection;
   return ports.credentials.login({ name, url, kind, headers, mayBePrivate, ...oauth, ...options });

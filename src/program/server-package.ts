@@ -111,7 +111,5 @@ async function runInstaller(
     new AbortController().signal,
   );
   if (code === 0) return;
-  throw new ReasonError("UsageInvalid", {
-    detail: `${file} could not install ${spec}: ${said.trim() || "it did not finish"}`,
-  });
+  throw new ReasonError("UsageInvalid", `${file} could not install ${spec}: ${said.trim() || "it did not finish"}`);
 }

@@ -74,7 +74,7 @@ function levelsOf(settings: LogSettings, variable: string | undefined, flag: str
     const given = parseLogLevels(text);
     if (given === undefined) {
       const detail = `${name}: '${text.slice(0, 100)}' is not a log level. Use one of trace, debug, info, warn, error, off, or component=level, separated by commas.`;
-      throw new ReasonError("UsageInvalid", { detail });
+      throw new ReasonError("UsageInvalid", detail);
     }
     levels = { level: given.level ?? levels.level, components: { ...levels.components, ...given.components } };
   }
@@ -86,6 +86,5 @@ function formatOf(variable: string | undefined, flag: string | undefined): LogFo
   const [name, text] = flag === undefined ? ["HARNESS_LOG_FORMAT", variable || "text"] : ["--log-format", flag];
   const format = LOG_FORMATS.find((known) => known === text);
   if (format !== undefined) return format;
-  const detail = `${name}: '${text.slice(0, 100)}' is not a log format. Use text or json.`;
-  throw new ReasonError("UsageInvalid", { detail });
+  throw new ReasonError("UsageInvalid", `${name}: '${text.slice(0, 100)}' is not a log format. Use text or json.`);
 }

@@ -37,7 +37,7 @@ export function sessionRuns(
         text += piece;
         if (text.length > EXPORT_MAX_CHARS) {
           const detail = `${id} has more than ${EXPORT_MAX_CHARS} characters; write it to a file with: harness sessions export ${id} --format ${chosen} --output FILE`;
-          throw new ReasonError("InvalidCommand", { detail });
+          throw new ReasonError("InvalidCommand", detail);
         }
       }
       return { text: text.trimEnd() };
@@ -52,7 +52,7 @@ function exportArguments(line: string) {
   const [name, ...others] = given.filter((word) => word !== "--format" && word !== chosen);
   const isUnclear = given.includes("--format") && chosen === undefined;
   if (isUnclear || others.length > 0 || name?.startsWith("-")) {
-    throw new ReasonError("InvalidCommand", { detail: "Usage: /sessions:export [SESSION] [--format jsonl|markdown]" });
+    throw new ReasonError("InvalidCommand", "Usage: /sessions:export [SESSION] [--format jsonl|markdown]");
   }
   return { name, chosen: chosen ?? "jsonl" };
 }

@@ -43,7 +43,7 @@ export async function withStore<Result>(
 ): Promise<Result> {
   const { env, clock } = ports;
   if (flags.root !== undefined && !storeKinds[flags.store].isInWorkspace) {
-    throw new ReasonError("UsageInvalid", { detail: "--root needs --store jsonl." });
+    throw new ReasonError("UsageInvalid", "--root needs --store jsonl.");
   }
   const key = machineKeySource(env);
   const { settings } = await loadConfig(ports, undefined);
@@ -87,7 +87,7 @@ function storeOf({ env, cwd, terminal }: ProgramPorts, { store, root = "." }: St
 export async function headsOf(ports: ProgramPorts, flags: StoreFlags): Promise<KnownHeads> {
   const { settings } = await loadConfig(ports, undefined);
   const [log] = logFiles(storeOf(ports, flags));
-  if (log === undefined) throw new ReasonError("UsageInvalid", { detail: `--store ${flags.store} keeps no log.` });
+  if (log === undefined) throw new ReasonError("UsageInvalid", `--store ${flags.store} keeps no log.`);
   const heads = createKnownHeads(keptHeads(ports, machineKeySource(ports.env), settings.audit), log);
   await heads.consult();
   return heads;
@@ -111,11 +111,11 @@ export async function findSession(store: ArchiveStore, text: string): Promise<Se
   const [first, ...others] = matches;
   if (first === undefined) {
     const detail = `no session id begins with '${text}'. To list the sessions, run: harness sessions list`;
-    throw new ReasonError("UsageInvalid", { detail });
+    throw new ReasonError("UsageInvalid", detail);
   }
   if (others.length === 0) return first;
   const shown = matches.slice(0, SHOWN_CANDIDATES).map(({ id }) => id);
   const more = matches.length > shown.length ? ` and ${matches.length - shown.length} more` : "";
   const detail = `${matches.length} session ids begin with '${text}': ${shown.join(", ")}${more}. Type more of the id.`;
-  throw new ReasonError("UsageInvalid", { detail });
+  throw new ReasonError("UsageInvalid", detail);
 }

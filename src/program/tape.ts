@@ -117,7 +117,7 @@ function programTape(tape: Tape, place: Place, cassetteFile: string): ProgramTap
     here(workspace) {
       if (!isWithin(head.workspace, workspace) && !isWithin(head.root, workspace)) {
         const detail = `With a cassette, sessions work only inside ${head.workspace}, but ${workspace} is outside it.`;
-        throw new ReasonError("NotAllowed", { detail });
+        throw new ReasonError("NotAllowed", detail);
       }
       return translate(workspace, 1);
     },
@@ -268,7 +268,7 @@ function placed(command: Command, asRecorded: (path: string) => string): Command
   if (command.kind !== "CreateSession") return command;
   if (command.resume !== undefined) {
     const detail = "A resumed session cannot be recorded or replayed, because its beginning is not on the cassette.";
-    throw new ReasonError("NotAllowed", { detail });
+    throw new ReasonError("NotAllowed", detail);
   }
   return command.working_dir === undefined ? command : { ...command, working_dir: asRecorded(command.working_dir) };
 }
@@ -322,7 +322,7 @@ function realRoot(workspace: string): string {
     return realpathSync(workspace);
   } catch (error) {
     const detail = `the workspace ${workspace} cannot be used: ${error instanceof Error ? error.message : String(error)}`;
-    throw new ReasonError("ConfigInvalid", { detail }, { cause: error });
+    throw new ReasonError("ConfigInvalid", detail, { cause: error });
   }
 }
 

@@ -99,11 +99,7 @@ export function readLockFile(path: string): ReturnType<typeof parseLock> {
     return parseLock(readBounded(path).toString("utf8"));
   } catch (error) {
     const why = messageOf(error);
-    throw new ReasonError(
-      "ConfigInvalid",
-      { detail: `the lock file ${path} cannot be used: ${why}` },
-      { cause: error },
-    );
+    throw new ReasonError("ConfigInvalid", `the lock file ${path} cannot be used: ${why}`, { cause: error });
   }
 }
 

@@ -17,9 +17,7 @@ export async function loadConfig(
   base = defaultSettings,
 ): Promise<LoadedConfig> {
   if (named !== undefined && namesProject(named)) {
-    throw new ReasonError("UsageInvalid", {
-      detail: `${named} is a project file: name a configuration file (.toml) here`,
-    });
+    throw new ReasonError("UsageInvalid", `${named} is a project file: name a configuration file (.toml) here`);
   }
   const file = configFile(ports, named);
   let text: string;
@@ -29,10 +27,10 @@ export async function loadConfig(
     const code = errnoOf(error);
     if (code === "ENOENT" && named === undefined) return { settings: base, warnings: [] };
     const why = messageOf(error);
-    throw new ReasonError("ConfigInvalid", { detail: `cannot read ${file}: ${why}` });
+    throw new ReasonError("ConfigInvalid", `cannot read ${file}: ${why}`);
   }
   if (text.length > CONFIG_MAX_BYTES) {
-    throw new ReasonError("ConfigInvalid", { detail: `${file} is larger than ${CONFIG_MAX_BYTES} bytes` });
+    throw new ReasonError("ConfigInvalid", `${file} is larger than ${CONFIG_MAX_BYTES} bytes`);
   }
   return parseUserConfig(file, text, base);
 }

@@ -39,7 +39,7 @@ export async function loadPlugins(
 ): Promise<readonly Plugin[]> {
   const pins = Object.entries(plugins);
   if (pins.length > MAX_PLUGINS) {
-    throw new ReasonError("ConfigInvalid", { detail: `${pins[0]?.[1].place}: more than ${MAX_PLUGINS} plugins` });
+    throw new ReasonError("ConfigInvalid", `${pins[0]?.[1].place}: more than ${MAX_PLUGINS} plugins`);
   }
   // All are compared before the first one runs.
   const looked = await Promise.all(pins.map(async ([name, pin]) => ({ name, pin, ...(await lookAt(name, pin)) })));

@@ -67,7 +67,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
     return entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink()).map(({ name }) => name);
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return [];
-    throw new ReasonError("ConfigInvalid", { detail: `cannot read ${folder}: ${messageOf(error)}` });
+    throw new ReasonError("ConfigInvalid", `cannot read ${folder}: ${messageOf(error)}`);
   }
 }
 

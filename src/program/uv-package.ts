@@ -33,9 +33,7 @@ export const uvPackages: PackageInstaller = {
     await run("uv", ["pip", "install", "--python", python, "--require-hashes", ...WHEELS_ALONE, "-r", lock]);
     const name = requirement.replace(/[[=].*$/, "");
     const command = join(venv, "bin", program ?? name);
-    if (!existsSync(command)) {
-      throw new ReasonError("UsageInvalid", { detail: `${spec} has no program ${program ?? name}` });
-    }
+    if (!existsSync(command)) throw new ReasonError("UsageInvalid", `${spec} has no program ${program ?? name}`);
     const { version, integrity } = lockedAs(readFileSync(lock, "utf8"), name);
     return {
       name,
@@ -54,7 +52,7 @@ function lockedAs(lock: string, name: string): { readonly version: string; reado
   const lines = lock.split("\n");
   const at = lines.findIndex((line) => normal(/^[\w.-]+(?===|\[)/.exec(line)?.[0] ?? "") === normal(name));
   const version = /==([^\s;\\]+)/.exec(lines[at] ?? "")?.[1];
-  if (version === undefined) throw new ReasonError("UsageInvalid", { detail: `uv did not say which ${name} it chose` });
+  if (version === undefined) throw new ReasonError("UsageInvalid", `uv did not say which ${name} it chose`);
   const integrity = /--hash=(\S+)/.exec(lines.slice(at).join("\n"))?.[1];
   return { version, ...defined({ integrity }) };
 }

@@ -43,11 +43,7 @@ export function createWorktrees({ env, clock, onFailure }: WorktreesOptions): Op
 
 async function open(workspace: string, name: string, place: string): Promise<Worktree> {
   const ask = (args: readonly string[], why: string): Promise<string> =>
-    git(
-      workspace,
-      args,
-      (detail) => new ReasonError("KindDelegation", { detail: `isolation: worktree ${why}: ${detail}` }),
-    );
+    git(workspace, args, (detail) => new ReasonError("KindDelegation", `isolation: worktree ${why}: ${detail}`));
   try {
     const shown = await ask(["rev-parse", "--show-prefix", "--show-toplevel"], "needs a git repository");
     const [prefix = "", top = ""] = shown.trimEnd().split("\n");
@@ -153,7 +149,7 @@ function opened({ root, folder, commit, ask, close }: Made): Worktree {
 
 /** Filters of the configuration are programs, and files of a delegate would be their input. */
 async function filtersOff(workspace: string): Promise<string[]> {
-  const failed = (detail: string): ReasonError => new ReasonError("KindDelegation", { detail });
+  const failed = (detail: string): ReasonError => new ReasonError("KindDelegation", detail);
   const names = (await git(workspace, ["config", "--list", "--name-only", "-z"], failed)).split("\0");
   const filters = [...new Set(names.filter((name) => /^filter\..*\.(smudge|clean|process|required)$/s.test(name)))];
   return filters.flatMap((name) => ["-c", name.endsWith(".required") ? `${name}=false` : `${name}=`]);
@@ -162,7 +158,7 @@ async function filtersOff(workspace: string): Promise<string[]> {
 /** Only what carries our own name: a `git worktree prune` would also forget worktrees on a disk that is not there now. */
 async function remove(place: string, repository: string): Promise<void> {
   const name = basename(place);
-  const failed = (detail: string): ReasonError => new ReasonError("KindDelegation", { detail });
+  const failed = (detail: string): ReasonError => new ReasonError("KindDelegation", detail);
   rmSync(join(place, name), { recursive: true, force: true });
   if (existsSync(repository)) {
     const common = (await git(repository, ["rev-parse", "--path-format=absolute", "--git-common-dir"], failed)).trim();

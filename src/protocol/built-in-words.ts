@@ -101,7 +101,7 @@ const table = {
     },
     deed({ change, rule }) {
       if (change === undefined) return { by: "engine" };
-      if (rule === undefined) throw new ReasonError("InvalidCommand", { detail: `Name a rule: /rules ${change} RULE` });
+      if (rule === undefined) throw new ReasonError("InvalidCommand", `Name a rule: /rules ${change} RULE`);
       return { by: "command", command: { kind: change === "revoke" ? "RevokeRule" : "PromoteRule", rule } };
     },
   },
@@ -190,7 +190,7 @@ const TIMES_AND_PROMPT = /^(?:(?<every>\d+[mhd])|(?<cron>[\d*]\S*(?:\s+\S+){4}))
 
 function scheduleCommand(action: string, name: string | undefined, text = ""): SlashProtocolCommand {
   const refuse = (detail: string): never => {
-    throw new ReasonError("InvalidCommand", { detail });
+    throw new ReasonError("InvalidCommand", detail);
   };
   if (name === undefined) return refuse(`name the schedule: /schedule ${action} NAME; /schedule lists them`);
   if (action !== "add") {
@@ -211,6 +211,5 @@ function restoreCommand(action: "undo" | "redo", target: string | undefined): Sl
   if (target === undefined) return { kind: action === "redo" ? "Redo" : "UndoTurn" };
   if (CallId.is(target)) return { kind: action === "redo" ? "Redo" : "UndoCall", call_id: target };
   if (TurnId.is(target)) return { kind: action === "redo" ? "Redo" : "UndoTurn", turn: target };
-  const detail = `'${target.slice(0, 100)}' is neither a call (call_…) nor a turn (turn_…)`;
-  throw new ReasonError("InvalidCommand", { detail });
+  throw new ReasonError("InvalidCommand", `'${target.slice(0, 100)}' is neither a call (call_…) nor a turn (turn_…)`);
 }

@@ -367,8 +367,9 @@ export class ReasonError extends Error {
   override readonly name = "ReasonError";
   readonly reason: Reason;
 
-  constructor(reason: Reason, values: Readonly<Record<string, string | number>> = {}, options?: ErrorOptions) {
-    super(reasonText(reason, values), options);
+  /** A text alone is the `detail`. */
+  constructor(reason: Reason, values: string | Readonly<Record<string, string | number>> = {}, options?: ErrorOptions) {
+    super(reasonText(reason, typeof values === "string" ? { detail: values } : values), options);
     this.reason = reason;
   }
 

@@ -45,7 +45,7 @@ export function wireReply(kind: CommandKind, reply: object): Readonly<Record<str
 }
 
 function invalid(detail: string): ReasonError {
-  return new ReasonError("InvalidCommand", { detail: detail.replace(/\s*\n\s*/g, " ") });
+  return new ReasonError("InvalidCommand", detail.replace(/\s*\n\s*/g, " "));
 }
 
 /** One JSON Schema document (2020-12) with every command, reply, event payload and content block under `$defs`. */

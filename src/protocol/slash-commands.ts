@@ -70,7 +70,7 @@ export function slashArguments(command: SlashCommand, given: unknown): SlashArgs
   });
   const isWhole = required.every((name) => entries?.some(([key]) => key === name));
   if (entries === undefined || isFit !== true || !isWhole) {
-    throw new ReasonError("InvalidCommand", { detail: `Usage: ${slashUsage(command)}` });
+    throw new ReasonError("InvalidCommand", `Usage: ${slashUsage(command)}`);
   }
   // Each value was found to be text.
   return Object.fromEntries(entries) as Record<string, string>;

@@ -15,7 +15,7 @@ export function storeFailure(error: unknown, path?: string, hasNoRoom?: () => bo
   const trouble = diskTrouble(error, hasNoRoom);
   if (trouble === undefined) return undefined;
   const detail = diskTroubleText(trouble, path ?? namedIn(error) ?? "a file of the program");
-  return new ReasonError("StoreFailed", { detail }, { cause: error });
+  return new ReasonError("StoreFailed", detail, { cause: error });
 }
 
 function namedIn(error: unknown): string | undefined {

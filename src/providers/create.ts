@@ -104,7 +104,7 @@ function vendorOf(config: ModelConfig): Vendor {
   const { vendor } = parseModelRef(config.model);
   if (config.family === undefined || config.family === vendor.family) return vendor;
   if (vendor.name !== "custom") {
-    throw new ReasonError("ConfigInvalid", { detail: `the family of ${vendor.name} is ${vendor.family}` });
+    throw new ReasonError("ConfigInvalid", `the family of ${vendor.name} is ${vendor.family}`);
   }
   const headers = { "anthropic-version": "2023-06-01" };
   return { ...vendor, family: "anthropic", path: "/v1/messages", auth: "x-api-key", headers };
@@ -114,11 +114,11 @@ function baseUrl(config: ModelConfig, vendor: Vendor, env: ProviderPorts["env"])
   const text = config.baseUrl ?? nonEmpty(env[vendor.baseUrlVariable]) ?? vendor.baseUrl;
   if (text === undefined) {
     const detail = `${config.model} needs a base_url, or ${vendor.baseUrlVariable} in the environment`;
-    throw new ReasonError("ConfigInvalid", { detail });
+    throw new ReasonError("ConfigInvalid", detail);
   }
   const url = URL.parse(text);
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
-    throw new ReasonError("ConfigInvalid", { detail: `'${text}' is not an http or https address (${vendor.name})` });
+    throw new ReasonError("ConfigInvalid", `'${text}' is not an http or https address (${vendor.name})`);
   }
   return text.replace(/\/+$/, "");
 }

@@ -55,9 +55,10 @@ export async function chooseModel(options: ModelChoiceOptions): Promise<ModelCho
   const own = new Map(options.extraProviders.map((provider) => [provider.name, provider]));
   for (const name of own.keys()) {
     if (name === SCRIPTED || findVendor(name) !== undefined) {
-      throw new ReasonError("ConfigInvalid", {
-        detail: `a plugin's provider cannot be called '${name}': a built-in provider has that name`,
-      });
+      throw new ReasonError(
+        "ConfigInvalid",
+        `a plugin's provider cannot be called '${name}': a built-in provider has that name`,
+      );
     }
   }
   const scripted = new Map<string, Provider>();
@@ -68,7 +69,7 @@ export async function chooseModel(options: ModelChoiceOptions): Promise<ModelCho
   if (wanted === undefined && !options.offlineAllowed) {
     const detail =
       "No model is configured. Store a key (harness creds add), set one (ANTHROPIC_API_KEY, OPENAI_API_KEY, …), name a model with --model, or write one into config.toml. To try the program without a key: --model scripted:offline.";
-    throw new ReasonError("ModelNotConfigured", { detail });
+    throw new ReasonError("ModelNotConfigured", detail);
   }
   const router = memoized(() => createRouter(settings, ports));
 

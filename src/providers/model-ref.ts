@@ -16,7 +16,7 @@ export function parseModelRef(text: string): ModelRef {
   const known = vendors.map((vendor) => vendor.name).join(", ");
   if (colon === -1) {
     const detail = `'${text}' is not a model: write provider:name, for example ${example()}. Providers: ${known}.`;
-    throw new ReasonError("UnknownModel", { detail });
+    throw new ReasonError("UnknownModel", detail);
   }
   const provider = text.slice(0, colon);
   const name = text.slice(colon + 1);
@@ -27,13 +27,11 @@ export function parseModelRef(text: string): ModelRef {
       vendors.map((candidate) => candidate.name),
     );
     const hint = nearest === undefined ? "" : ` Did you mean '${nearest}:${name}'?`;
-    throw new ReasonError("UnknownModel", {
-      detail: `There is no provider '${provider}'.${hint} Providers: ${known}.`,
-    });
+    throw new ReasonError("UnknownModel", `There is no provider '${provider}'.${hint} Providers: ${known}.`);
   }
   if (name.trim() === "") {
     const hint = vendor.models === undefined ? "" : `, for example ${vendor.name}:${vendor.models.default}`;
-    throw new ReasonError("UnknownModel", { detail: `'${text}' names no model: write provider:name${hint}.` });
+    throw new ReasonError("UnknownModel", `'${text}' names no model: write provider:name${hint}.`);
   }
   return { vendor, name };
 }

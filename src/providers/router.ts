@@ -33,7 +33,7 @@ export function createModelRouter(config: RouterConfig, ports: ProviderPorts): M
     const known = providers.get(model);
     if (known !== undefined) return known;
     if (providers.size >= MAX_PROVIDERS) {
-      throw new ReasonError("UnknownModel", { detail: `More than ${MAX_PROVIDERS} models in one process.` });
+      throw new ReasonError("UnknownModel", `More than ${MAX_PROVIDERS} models in one process.`);
     }
     const listed = config.models.find((candidate) => candidate.model === model);
     const provider = createProvider(listed ?? { model }, shared);
@@ -87,7 +87,7 @@ function listedModel(models: readonly ModelConfig[], text: string): string | und
   const named = models.filter(({ model }) => model.slice(model.indexOf(":") + 1) === text);
   if (named.length > 1) {
     const detail = `'${text}' matches more than one model: ${named.map(({ model }) => model).join(", ")}.`;
-    throw new ReasonError("UnknownModel", { detail });
+    throw new ReasonError("UnknownModel", detail);
   }
   return named[0]?.model;
 }

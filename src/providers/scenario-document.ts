@@ -47,7 +47,7 @@ export async function readDocument(text: string, file: string): Promise<Scenario
       return `${file}:${Math.max(1, line)}:${Math.max(1, col)}: ${message}`;
     });
     if (problems.length > told.length) detail.push(`${file}: and ${problems.length - told.length} more`);
-    throw new ReasonError("ScenarioInvalid", { detail: detail.join("\n") });
+    throw new ReasonError("ScenarioInvalid", detail.join("\n"));
   };
 
   const document: Document = yaml.parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true });

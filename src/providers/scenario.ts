@@ -55,7 +55,7 @@ export interface Scenario {
 /** Rejects with ScenarioInvalid when the file is not there, too large or wrong. */
 export async function loadScenario(path: string): Promise<Scenario> {
   const refuse = (detail: string, cause?: unknown): never => {
-    throw new ReasonError("ScenarioInvalid", { detail: `${path}: ${detail}` }, { cause });
+    throw new ReasonError("ScenarioInvalid", `${path}: ${detail}`, { cause });
   };
   let text: string;
   try {
@@ -66,7 +66,7 @@ export async function loadScenario(path: string): Promise<Scenario> {
     if (error instanceof ReasonError) throw error;
     const detail = fileErrorText(error, path);
     if (detail === undefined) return refuse(messageOf(error), error);
-    throw new ReasonError("ScenarioInvalid", { detail }, { cause: error });
+    throw new ReasonError("ScenarioInvalid", detail, { cause: error });
   }
   return parseScenario(text, path);
 }
@@ -74,7 +74,7 @@ export async function loadScenario(path: string): Promise<Scenario> {
 /** Rejects with ScenarioInvalid that lists every problem as `file:line:column: …`. */
 export async function parseScenario(text: string, file: string): Promise<Scenario> {
   if (Buffer.byteLength(text) > MAX_FILE_BYTES) {
-    throw new ReasonError("ScenarioInvalid", { detail: `${file}: the file is larger than ${MAX_FILE_BYTES} bytes` });
+    throw new ReasonError("ScenarioInvalid", `${file}: the file is larger than ${MAX_FILE_BYTES} bytes`);
   }
   const document = await readDocument(text, file);
   const keys = ["name", "description", "prompt", "allow", "rules", "otherwise"];

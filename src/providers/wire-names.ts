@@ -29,7 +29,7 @@ export function createWireNames(tools: readonly ToolSchema[]): WireNames {
     const other = canonical.get(wireName);
     if (other !== undefined) {
       const detail = `the tools '${other}' and '${name}' cannot both be offered: both are '${wireName}' to the model`;
-      throw new ReasonError("ConfigInvalid", { detail });
+      throw new ReasonError("ConfigInvalid", detail);
     }
     canonical.set(wireName, name);
     wire.set(name, wireName);

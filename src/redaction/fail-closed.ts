@@ -13,5 +13,5 @@ export function failClosed<T>(work: () => T): T {
 export function failure(error: unknown): ReasonError {
   const isKnown = error instanceof RuleError;
   const detail = isKnown ? error.message : `an unexpected ${error instanceof Error ? error.name : "failure"}`;
-  return new ReasonError("RedactionFailed", { detail });
+  return new ReasonError("RedactionFailed", detail);
 }

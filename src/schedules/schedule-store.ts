@@ -68,7 +68,7 @@ export function createScheduleStore({ directory, key, clock }: ScheduleStoreOpti
   async function locked<Result>(work: () => Result): Promise<Result> {
     const done = await withFileLock(join(directory, "schedules"), clock, work);
     if (done === undefined) {
-      throw new ReasonError("StoreFailed", { detail: `another process keeps the lock in ${directory}. Try again` });
+      throw new ReasonError("StoreFailed", `another process keeps the lock in ${directory}. Try again`);
     }
     return done.result;
   }
@@ -109,7 +109,7 @@ export function createScheduleStore({ directory, key, clock }: ScheduleStoreOpti
         }
         if (createPrivateFile(pathOf(name), seal(schedule))) return;
         const detail = `there is already a schedule '${name}'. Choose another name, or remove it with harness schedule remove ${name}`;
-        throw new ReasonError("AlreadyExists", { detail });
+        throw new ReasonError("AlreadyExists", detail);
       });
     },
     async remove(name) {
@@ -155,12 +155,12 @@ function namesIn(directory: string): string[] {
 function opened(key: Uint8Array, box: Uint8Array, name: string): Schedule {
   const value = jsonIn(openBox(key, box, name)?.toString("utf8") ?? "");
   if (!isRecord(value) || value.name !== name || !Array.isArray(value.records)) {
-    throw new ReasonError("StoreFailed", { detail: `the schedule '${name}' was altered, or sealed with another key` });
+    throw new ReasonError("StoreFailed", `the schedule '${name}' was altered, or sealed with another key`);
   }
   // Nobody without the key can have written it, and whoever has it wrote a Schedule.
   return value as unknown as Schedule;
 }
 
 function usage(detail: string): ReasonError {
-  return new ReasonError("UsageInvalid", { detail });
+  return new ReasonError("UsageInvalid", detail);
 }

@@ -101,5 +101,5 @@ function isTimezone(name: string): boolean {
 }
 
 function usage(detail: string): ReasonError {
-  return new ReasonError("UsageInvalid", { detail });
+  return new ReasonError("UsageInvalid", detail);
 }

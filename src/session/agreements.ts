@@ -88,9 +88,7 @@ export function createAgreements({
     closePlan: (state, by) =>
       inOrder(async () => {
         const { agreed, proposed } = lasting();
-        if (agreed === undefined && proposed === undefined) {
-          throw new ReasonError("NotAllowed", { detail: "There is no plan." });
-        }
+        if (agreed === undefined && proposed === undefined) throw new ReasonError("NotAllowed", "There is no plan.");
         await bus.publish("PlanChanged", { state, by });
       }),
     async clearTodos() {

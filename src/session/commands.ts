@@ -61,7 +61,7 @@ export function ruleCommands(
       await bus.publish("RuleChanged", { rule: text, change: "revoked", by });
     },
     async promoteRule(text, by: ClientId) {
-      if (keepRule === undefined) throw new ReasonError("NotAllowed", { detail: "Rules cannot be saved here." });
+      if (keepRule === undefined) throw new ReasonError("NotAllowed", "Rules cannot be saved here.");
       const source = await keepRule(find(text));
       await bus.publish("RuleChanged", { rule: text, change: "promoted", by, source });
     },

@@ -19,18 +19,18 @@ export function otherProfile(
   const own = previous?.profile;
   if (asked !== undefined && own !== undefined && asked !== own) {
     const detail = `the session ${previous?.id} has the profile '${visibleLine(own)}', so it is not resumed with '${visibleLine(asked).slice(0, 100)}'. Resume it without a profile; /profiles:NAME --in-place changes it`;
-    throw new ReasonError("ConfigInvalid", { detail });
+    throw new ReasonError("ConfigInvalid", detail);
   }
   const name = asked ?? own ?? settings.profile.name;
   if (name === settings.profile.name) return undefined;
   if (!isProfileName(name)) {
     // Whoever can name a file is at the command line of this program.
     const detail = `'${visibleLine(name).slice(0, 100)}' is not the name of a profile; a file is named with --profile PATH when a program starts`;
-    throw new ReasonError("InvalidCommand", { detail });
+    throw new ReasonError("InvalidCommand", detail);
   }
   if (profiles !== undefined) return name;
   const detail = `this program has the profile '${settings.profile.name}' and no other, so not '${visibleLine(name).slice(0, 100)}'`;
-  throw new ReasonError("InvalidCommand", { detail });
+  throw new ReasonError("InvalidCommand", detail);
 }
 
 /** The first turn reads the summary as content from outside; plan mode and labels hold from the beginning. */

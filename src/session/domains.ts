@@ -24,7 +24,6 @@ function parse(settings: Settings, project: Project | undefined): DomainList | u
       lists.map(({ place }) => place),
     );
   } catch (error) {
-    const detail = `network.allowed_domains: ${messageOf(error)}`;
-    throw new ReasonError("ConfigInvalid", { detail }, { cause: error });
+    throw new ReasonError("ConfigInvalid", `network.allowed_domains: ${messageOf(error)}`, { cause: error });
   }
 }

@@ -99,7 +99,7 @@ export function lifeOf({
   function keptVersions(): Undo {
     const { undo } = dependencies;
     if (undo !== undefined) return undo;
-    throw new ReasonError("NotAllowed", { detail: "Undo is off here, so Harness keeps no earlier versions." });
+    throw new ReasonError("NotAllowed", "Undo is off here, so Harness keeps no earlier versions.");
   }
 
   /** Informs: what hooks answer to these changes nothing, but they may add context. */

@@ -191,7 +191,7 @@ async function findSession(
   const previous = resume === undefined ? undefined : await store.get(resume);
   if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
   if (working_dir !== undefined && !isAbsolute(working_dir)) {
-    throw new ReasonError("InvalidCommand", { detail: "working_dir must be an absolute path" });
+    throw new ReasonError("InvalidCommand", "working_dir must be an absolute path");
   }
   if (previous !== undefined) await refuseDelegate(store, previous);
   const other = birth === undefined ? otherProfile(program, profile, previous) : undefined;
@@ -201,7 +201,7 @@ async function findSession(
   const folder = tape.here(workspace);
   // A delegate works where its parent does.
   const refused = birth === undefined ? refusal(program, folder) : undefined;
-  if (refused !== undefined) throw new ReasonError("ConfigInvalid", { detail: refused });
+  if (refused !== undefined) throw new ReasonError("ConfigInvalid", refused);
   program.scratch?.open(folder);
   const resumed = previous?.id;
   const opened = birth === undefined ? await program.projects?.(folder, other, resumed) : undefined;

@@ -298,7 +298,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
 function asParent(at: HookPoint, ids: Pick<IdMint, "call">): ToolCall {
   const { session, turn, step, callId, depth, nesting, originator, signal } = at;
   if (turn === undefined || originator === undefined) {
-    throw new ReasonError("NotAllowed", { detail: "Tools can be called only during a turn." });
+    throw new ReasonError("NotAllowed", "Tools can be called only during a turn.");
   }
   return {
     id: callId ?? ids.call(),

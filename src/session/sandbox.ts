@@ -120,7 +120,7 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
         const { active, detail } = await made.status();
         if (active) return;
         await made.close();
-        throw new ReasonError("SandboxUnavailable", { detail });
+        throw new ReasonError("SandboxUnavailable", detail);
       },
       close: async () => (await opened)?.close(),
     };

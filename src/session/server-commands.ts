@@ -37,7 +37,7 @@ export function serverCommands(
     const names = declared.map((server) => server.name).join(", ");
     const there = names === "" ? "It has none" : `It has ${names}`;
     const detail = `this session has no MCP server '${visibleLine(name).slice(0, 100)}'. ${there}.`;
-    throw new ReasonError("InvalidCommand", { detail });
+    throw new ReasonError("InvalidCommand", detail);
   }
 
   async function restart(name: string): Promise<SlashOutcome> {

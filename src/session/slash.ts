@@ -108,9 +108,7 @@ function memoryRun({ considered, port }: SessionSlashParts["memory"]): SlashEntr
   return async ({ text }, { identityClass }) => {
     if (text !== undefined) {
       // An agent searches with a call, which is on the record and brings labels.
-      if (identityClass !== "human") {
-        throw new ReasonError("NotAllowed", { detail: "Only a human may search memories by hand." });
-      }
+      if (identityClass !== "human") throw new ReasonError("NotAllowed", "Only a human may search memories by hand.");
       const found = await port.search(text, FOUND);
       return { text: found.map((memory) => `  ${memoryLine(memory)}`).join("\n") || "No memory matches." };
     }

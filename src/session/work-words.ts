@@ -48,10 +48,10 @@ export function workWords({ agreements, jobs, lasting, mode, clock, isService }:
     async "jobs:keep"({ job = "" }, caller) {
       requirePerson(caller, "keep a background command");
       const { id, end } = find(jobs, job);
-      if (end !== undefined) throw new ReasonError("InvalidCommand", { detail: `${id} has ended` });
+      if (end !== undefined) throw new ReasonError("InvalidCommand", `${id} has ended`);
       if (!isService) {
         const detail = "this session ends with its program; run it in the daemon (harness attach) to keep commands";
-        throw new ReasonError("NotAllowed", { detail });
+        throw new ReasonError("NotAllowed", detail);
       }
       await jobs?.keep(id, caller.client);
       return { text: `${id} goes on when nobody is attached, until it ends or its time is over.` };
@@ -103,9 +103,9 @@ function find(jobs: BackgroundJobs | undefined, name: string): Job {
     : all.find(({ id }) => id.toUpperCase().endsWith(wanted));
   if (found !== undefined) return found;
   const detail = `there is no background command ${visibleLine(name).slice(0, 100)}; /jobs lists them`;
-  throw new ReasonError("InvalidCommand", { detail });
+  throw new ReasonError("InvalidCommand", detail);
 }
 
 function requirePerson({ identityClass }: SlashCaller, deed: string): void {
-  if (identityClass !== "human") throw new ReasonError("NotAllowed", { detail: `Only a human may ${deed}.` });
+  if (identityClass !== "human") throw new ReasonError("NotAllowed", `Only a human may ${deed}.`);
 }

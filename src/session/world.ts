@@ -124,6 +124,6 @@ function effectPorts({ workspace, env, domains, ownPaths, sandboxed, running }: 
   } catch (error) {
     if (!(error instanceof EffectError)) throw error;
     const detail = `the workspace ${workspace} cannot be used: ${error.message}`;
-    throw new ReasonError("ConfigInvalid", { detail }, { cause: error });
+    throw new ReasonError("ConfigInvalid", detail, { cause: error });
   }
 }

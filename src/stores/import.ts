@@ -38,7 +38,7 @@ export async function importSession(store: ArchiveStore, options: ImportOptions)
   const id = newLog === undefined ? head.session.id : rewriteId(head.session.id, newLog);
   if ((await store.get(id)) !== undefined) {
     const detail = `session ${id} already exists; import it with new ids (--new-id), or delete the existing one first.`;
-    throw new ReasonError("UsageInvalid", { detail });
+    throw new ReasonError("UsageInvalid", detail);
   }
   const { count, hasEvidence, hasQueued, checkpoints } = checkEvents(options, head, parseEvent);
   const keep = hasEvidence && newLog === undefined;
@@ -51,7 +51,7 @@ export async function importSession(store: ArchiveStore, options: ImportOptions)
 
 function readHead({ lines, name }: ImportOptions): ExportHead {
   for (const line of lines()) return at(name, 1, () => parseExportHead(line));
-  throw new ReasonError("UsageInvalid", { detail: `${name} is empty.` });
+  throw new ReasonError("UsageInvalid", `${name} is empty.`);
 }
 
 function checkEvents(
@@ -81,7 +81,7 @@ function checkEvents(
   if (hasEvidence) for (const _ of keptRecords(options, head, (checkpoint) => checkpoints.push(checkpoint)));
   if (count !== head.lastEventId) {
     const detail = `${options.name} ends after event ${count} of ${head.lastEventId}: it was cut off.`;
-    throw new ReasonError("UsageInvalid", { detail });
+    throw new ReasonError("UsageInvalid", detail);
   }
   return { count, hasEvidence, hasQueued, checkpoints };
 }
@@ -156,7 +156,7 @@ function* keptRecords(
   }
   if (open.length > 0) {
     const detail = `${options.name} has no 'x_evidence' for event ${open[0]?.id} and what follows: it was cut off.`;
-    throw new ReasonError("UsageInvalid", { detail });
+    throw new ReasonError("UsageInvalid", detail);
   }
 }
 
@@ -213,8 +213,7 @@ function at<Result>(name: string, line: number, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    const detail = `${name}, line ${line}: ${describe(error)}.`;
-    throw new ReasonError("UsageInvalid", { detail }, { cause: error });
+    throw new ReasonError("UsageInvalid", `${name}, line ${line}: ${describe(error)}.`, { cause: error });
   }
 }
 

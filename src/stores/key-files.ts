@@ -154,10 +154,10 @@ function guarded<Result>(path: string, work: () => Result): Result {
   } catch (error) {
     if (error instanceof ReasonError) throw error;
     const why = messageOf(error);
-    throw new ReasonError("KeyInvalid", { detail: `The key file ${path} cannot be used: ${why}.` }, { cause: error });
+    throw new ReasonError("KeyInvalid", `The key file ${path} cannot be used: ${why}.`, { cause: error });
   }
 }
 
 function unfit(detail: string): ReasonError {
-  return new ReasonError("KeyInvalid", { detail });
+  return new ReasonError("KeyInvalid", detail);
 }

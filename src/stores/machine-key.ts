@@ -99,5 +99,5 @@ export function parseKey(text: string): Buffer {
 }
 
 function keyInvalid(detail: string): ReasonError {
-  return new ReasonError("KeyInvalid", { detail });
+  return new ReasonError("KeyInvalid", detail);
 }

@@ -54,7 +54,7 @@ export function machineKeychain(env: Readonly<Record<string, string | undefined>
 function isWanted(value: string | undefined): boolean {
   if (value === undefined || value === "" || value === "on") return true;
   if (value === "off") return false;
-  throw new ReasonError("KeyInvalid", { detail: `Set ${KEYCHAIN_VARIABLE} to on or off.` });
+  throw new ReasonError("KeyInvalid", `Set ${KEYCHAIN_VARIABLE} to on or off.`);
 }
 
 /** Without one `secret-tool` has nobody to talk to; on macOS there is always a keychain. */

@@ -104,7 +104,7 @@ function homeOf(env: Readonly<Record<string, string | undefined>>, wanted: strin
   const home = env.HOME || env.USERPROFILE;
   if (home === undefined || !isAbsolute(home)) {
     const detail = `neither ${wanted} nor HOME is an absolute path, so Harness has no place for its files; set HOME`;
-    throw new ReasonError("ConfigInvalid", { detail });
+    throw new ReasonError("ConfigInvalid", detail);
   }
   return home;
 }

@@ -20,7 +20,7 @@ export interface RekeyOptions {
 
 /** Throws SessionBusy while a living process has a session open, KeyInvalid when `from` does not open the log. */
 export function rekeyStore({ path, from, to, clock }: RekeyOptions): void {
-  if (!existsSync(path)) throw new ReasonError("ConfigInvalid", { detail: `There is no session log ${path}.` });
+  if (!existsSync(path)) throw new ReasonError("ConfigInvalid", `There is no session log ${path}.`);
   // Brings the schema up to date first: the leases are read below.
   openDatabase({ path, clock, key: from }).close();
   connect({ path, key: from }, (db) => {
@@ -104,6 +104,6 @@ function takeWhole(db: SqliteDatabase, path: string): void {
   } catch (error) {
     if (errnoOf(error) !== "SQLITE_BUSY" && errnoOf(error) !== "SQLITE_LOCKED") throw error;
     const detail = `the session log ${path} is open in another process. Close it there first.`;
-    throw new ReasonError("NotAllowed", { detail }, { cause: error });
+    throw new ReasonError("NotAllowed", detail, { cause: error });
   }
 }

@@ -107,7 +107,7 @@ function createKeyFile(configDir: string): SigningKey {
 }
 
 function keyInvalid(path: string, why: string, cause?: unknown): ReasonError {
-  return new ReasonError("KeyInvalid", { detail: `The signing key ${path} cannot be used: ${why}.` }, { cause });
+  return new ReasonError("KeyInvalid", `The signing key ${path} cannot be used: ${why}.`, { cause });
 }
 
 function octal(mode: number): string {

@@ -8,7 +8,7 @@ export function sessionNotFound(session: SessionId): ReasonError {
 }
 
 export function sessionExists(session: SessionId): ReasonError {
-  return new ReasonError("InternalError", { detail: `session ${session} already exists.` });
+  return new ReasonError("InternalError", `session ${session} already exists.`);
 }
 
 export function sessionBusy(session: SessionId, owner: string): ReasonError {
@@ -16,31 +16,30 @@ export function sessionBusy(session: SessionId, owner: string): ReasonError {
 }
 
 export function storeClosed(): ReasonError {
-  return new ReasonError("StoreFailed", { detail: "the store is closed" });
+  return new ReasonError("StoreFailed", "the store is closed");
 }
 
 export function logReleased(session: SessionId): ReasonError {
-  return new ReasonError("StoreFailed", { detail: `session ${session} is no longer open for writing` });
+  return new ReasonError("StoreFailed", `session ${session} is no longer open for writing`);
 }
 
 /** A session has one writer; the second one learns it here, and nothing of what it had was written. */
 export function otherWriter(session: SessionId, cause: unknown): ReasonError {
-  const detail = `another process wrote to session ${session} at the same time`;
-  return new ReasonError("StoreFailed", { detail }, { cause });
+  return new ReasonError("StoreFailed", `another process wrote to session ${session} at the same time`, { cause });
 }
 
 export function eventTooLarge(kind: string, maxChars: number): ReasonError {
-  return new ReasonError("StoreFailed", { detail: `the payload of ${kind} is longer than ${maxChars} characters` });
+  return new ReasonError("StoreFailed", `the payload of ${kind} is longer than ${maxChars} characters`);
 }
 
 /** The file system or SQLite failed under the store. */
 export function accessFailed(effect: "reads" | "writes", path: string, cause: unknown): ReasonError {
   if (effect === "reads") {
     const detail = `the session log ${path} could not be read: ${messageOf(cause)}`;
-    return new ReasonError("InternalError", { detail }, { cause });
+    return new ReasonError("InternalError", detail, { cause });
   }
   return (
     storeFailure(cause, path, () => hasNoRoom(path)) ??
-    new ReasonError("StoreFailed", { detail: `${path}: ${messageOf(cause)}` }, { cause })
+    new ReasonError("StoreFailed", `${path}: ${messageOf(cause)}`, { cause })
   );
 }

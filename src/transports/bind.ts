@@ -32,7 +32,7 @@ export async function bind(server: Server, wanted: ListenAddress): Promise<Liste
 function listening(server: Server, begin: () => void, where: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (cause) => {
-      reject(new ReasonError("UsageInvalid", { detail: `cannot listen on ${where}: ${cause.message}` }, { cause }));
+      reject(new ReasonError("UsageInvalid", `cannot listen on ${where}: ${cause.message}`, { cause }));
     });
     server.once("listening", resolve);
     begin();
@@ -51,9 +51,7 @@ function keepToOwner(path: string): void {
 /** A socket that nobody answers on is what a killed program left behind. One that somebody answers on is theirs. */
 async function removeStale(path: string): Promise<void> {
   try {
-    if (!lstatSync(path).isSocket()) {
-      throw new ReasonError("UsageInvalid", { detail: `${path} exists and is not a socket` });
-    }
+    if (!lstatSync(path).isSocket()) throw new ReasonError("UsageInvalid", `${path} exists and is not a socket`);
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return;
     throw error;
@@ -65,6 +63,6 @@ async function removeStale(path: string): Promise<void> {
     });
     probe.once("error", () => resolve(false));
   });
-  if (isAnswered) throw new ReasonError("UsageInvalid", { detail: `another program listens on ${path}` });
+  if (isAnswered) throw new ReasonError("UsageInvalid", `another program listens on ${path}`);
   unlinkSync(path);
 }

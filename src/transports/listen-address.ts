@@ -11,7 +11,7 @@ const SOCKET_PATH_BYTES = 103;
 
 /** Throws UsageInvalid. Whether other machines could reach it is `isLoopback`'s to say. */
 export function parseListenAddress(text: string): ListenAddress {
-  const refuse = (detail: string): ReasonError => new ReasonError("UsageInvalid", { detail });
+  const refuse = (detail: string): ReasonError => new ReasonError("UsageInvalid", detail);
   if (text.startsWith("unix:")) {
     const path = text.slice("unix:".length);
     if (!isAbsolute(path)) throw refuse(`${text}: use the absolute path of the socket`);

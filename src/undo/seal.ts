@@ -15,9 +15,7 @@ export interface Seal {
 /** Throws KeyInvalid unless `key` has 32 bytes. */
 export function createSeal(key: Uint8Array): Seal {
   if (key.length !== BOX_KEY_BYTES) {
-    throw new ReasonError("KeyInvalid", {
-      detail: `the key for undo must have ${BOX_KEY_BYTES} bytes, not ${key.length}`,
-    });
+    throw new ReasonError("KeyInvalid", `the key for undo must have ${BOX_KEY_BYTES} bytes, not ${key.length}`);
   }
   const contentKey = derive(key, "harness undo contents");
   const nameKey = derive(key, "harness undo names");

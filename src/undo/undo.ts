@@ -163,5 +163,5 @@ function byPath(paths: readonly UncoveredPath[]): readonly UncoveredPath[] {
 }
 
 function nothing(action: Direction, detail: string): ReasonError {
-  return new ReasonError("NothingToUndo", { detail: `There is nothing to ${action}: ${detail}.` });
+  return new ReasonError("NothingToUndo", `There is nothing to ${action}: ${detail}.`);
 }

@@ -14,9 +14,9 @@ export async function readTokenFile(file: string, address: string): Promise<stri
   } catch (cause) {
     // A daemon takes the file with it when it ends.
     if (errnoOf(cause) === "ENOENT") throw unreachable(address, `there is no token in ${file}`);
-    throw new ReasonError("TokenInvalid", { detail: `${file} cannot be read: ${messageOf(cause)}` }, { cause });
+    throw new ReasonError("TokenInvalid", `${file} cannot be read: ${messageOf(cause)}`, { cause });
   }
-  if (text === "") throw new ReasonError("TokenInvalid", { detail: `${file} is empty` });
+  if (text === "") throw new ReasonError("TokenInvalid", `${file} is empty`);
   return text;
 }
 

@@ -31,5 +31,5 @@ async function transportTo(target: Target, clock: ClientClock): Promise<Transpor
 }
 
 function onlyInNode(what: string): ReasonError {
-  return new ReasonError("UsageInvalid", { detail: `${what} needs Node; a page connects with a url and a token` });
+  return new ReasonError("UsageInvalid", `${what} needs Node; a page connects with a url and a token`);
 }

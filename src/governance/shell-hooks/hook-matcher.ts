@@ -23,6 +23,6 @@ export function compileMatcher({ matcher, source }: Pick<ShellHook, "matcher" | 
     return (names) => names.some((name) => pattern.matcher(name).find());
   } catch (cause) {
     const detail = `${source}: the matcher of the hook is not a regular expression that Harness can use: ${messageOf(cause)}. Use RE2 syntax (no look-around, no back-references), or a name such as Bash or Edit|Write.`;
-    throw new ReasonError("ConfigInvalid", { detail }, { cause });
+    throw new ReasonError("ConfigInvalid", detail, { cause });
   }
 }

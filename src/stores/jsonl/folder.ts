@@ -35,9 +35,7 @@ export function prepareThreads(root: string, nowMs: number): string {
   for (const path of [harness, threads]) {
     makeIfMissing(path);
     if (!lstatSync(path).isDirectory()) {
-      throw new ReasonError("ConfigInvalid", {
-        detail: `${path} is a link or a file; the session log needs a folder.`,
-      });
+      throw new ReasonError("ConfigInvalid", `${path} is a link or a file; the session log needs a folder.`);
     }
   }
   // Sessions hold what was said and read; they do not belong into a repository.

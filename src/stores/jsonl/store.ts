@@ -34,7 +34,7 @@ export async function openJsonlStore(
   } catch (error) {
     if (error instanceof ReasonError) throw error;
     const why = messageOf(error);
-    throw new ReasonError("ConfigInvalid", { detail: `The session log in ${root} cannot be opened: ${why}.` });
+    throw new ReasonError("ConfigInvalid", `The session log in ${root} cannot be opened: ${why}.`);
   }
 }
 

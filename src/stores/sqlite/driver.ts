@@ -76,7 +76,7 @@ export function connect(
     if (isDamage(error)) throw damaged(path, error);
     const detail = `The session log ${path} cannot be opened: ${messageOf(error)}.`;
     throw (
-      storeFailure(error, path, () => hasNoRoom(path)) ?? new ReasonError("ConfigInvalid", { detail }, { cause: error })
+      storeFailure(error, path, () => hasNoRoom(path)) ?? new ReasonError("ConfigInvalid", detail, { cause: error })
     );
   }
 }
@@ -101,7 +101,7 @@ function checkIdentity(db: SqliteDatabase, path: string, key: MachineKey): void 
     if (errnoOf(error) !== "SQLITE_NOTADB") throw error;
     refuseForeign(path);
     const detail = `The session log ${path} does not open with the key from ${key.source}: it was written with another key, or the start of the file is damaged. Harness did not change it.`;
-    throw new ReasonError("KeyInvalid", { detail }, { cause: error });
+    throw new ReasonError("KeyInvalid", detail, { cause: error });
   }
   if (application !== APPLICATION_ID) throw unusable(path, "it belongs to another program");
 }
@@ -238,7 +238,7 @@ function readLedger(db: SqliteDatabase): { version: number; sha256: string }[] {
 
 function unusable(path: string, why: string): ReasonError {
   const detail = `The session log ${path} cannot be used: ${why}. Harness did not change it. To start a new log, move the file away.`;
-  return new ReasonError("ConfigInvalid", { detail });
+  return new ReasonError("ConfigInvalid", detail);
 }
 
 /**

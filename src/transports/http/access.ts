@@ -45,7 +45,7 @@ export async function requireClaims(
   try {
     checked = await authenticate(presented);
   } catch (cause) {
-    throw new ReasonError("TokenInvalid", { detail: "it could not be checked" }, { cause });
+    throw new ReasonError("TokenInvalid", "it could not be checked", { cause });
   }
   if ("refusal" in checked) throw checked.refusal;
   const { claims } = checked;

@@ -87,7 +87,7 @@ export const authRoutes: readonly Route[] = [
 ];
 
 function deskOf({ desk }: RouteCall): TokenDesk {
-  if (desk === undefined) throw new ReasonError("NotAllowed", { detail: "This server does not mint tokens." });
+  if (desk === undefined) throw new ReasonError("NotAllowed", "This server does not mint tokens.");
   return desk;
 }
 
@@ -141,5 +141,5 @@ function isTexts(value: unknown): value is readonly string[] {
 }
 
 function invalid(detail: string): ReasonError {
-  return new ReasonError("InvalidCommand", { detail });
+  return new ReasonError("InvalidCommand", detail);
 }

@@ -73,7 +73,7 @@ function slashCommandsOf(call: Call): ReturnType<Call["backend"]["slashCommands"
 function namedSession({ principal, query }: Call): SessionId | undefined {
   const named = query.get("session");
   if (named === null) return undefined;
-  if (!SessionId.is(named)) throw new ReasonError("InvalidCommand", { detail: "session is the id of a session" });
+  if (!SessionId.is(named)) throw new ReasonError("InvalidCommand", "session is the id of a session");
   principal.mayRead(named);
   return named;
 }

@@ -83,8 +83,7 @@ const details: Readonly<Record<string, Details>> = {
     },
     async handle(call) {
       const { active, approve = true, ...answer } = call.body;
-      if (typeof active !== "boolean")
-        throw new ReasonError("InvalidCommand", { detail: "active must be true or false" });
+      if (typeof active !== "boolean") throw new ReasonError("InvalidCommand", "active must be true or false");
       return submit(call, active ? { kind: "EnterPlanMode" } : { ...answer, kind: "ExitPlanMode", approve });
     },
   },
@@ -143,10 +142,10 @@ async function sendInput(call: RouteCall): Promise<Answer> {
   if (mode !== "steer") await reopen(call);
   if (mode === "queue") return submit(call, { ...call.body, kind: "QueueInput" });
   if (mode === "steer") return submit(call, { ...call.body, kind: "SteerTurn" });
-  if (mode !== null) throw new ReasonError("InvalidCommand", { detail: "mode must be queue or steer" });
+  if (mode !== null) throw new ReasonError("InvalidCommand", "mode must be queue or steer");
   const wait = call.query.get("wait");
   if (wait === null) return submit(call, { ...call.body, kind: "SendInput" });
-  if (wait !== "turn") throw new ReasonError("InvalidCommand", { detail: "wait is turn" });
+  if (wait !== "turn") throw new ReasonError("InvalidCommand", "wait is turn");
   const body = await answerOfTurn(call, commandFrom("SendInput", { ...call.body, session: call.session() }));
   await call.recheckToken();
   return { status: 200, body };

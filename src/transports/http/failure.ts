@@ -4,7 +4,7 @@ import { ReasonError, reasons, storeFailure } from "#protocol";
 
 export function asReasonError(cause: unknown): ReasonError {
   if (cause instanceof ReasonError) return cause;
-  return storeFailure(cause) ?? new ReasonError("InternalError", { detail: messageOf(cause) }, { cause });
+  return storeFailure(cause) ?? new ReasonError("InternalError", messageOf(cause), { cause });
 }
 
 /** The same with a message that may leave. */

@@ -44,5 +44,5 @@ function shortAddress(address: string): string {
 }
 
 function refused(detail: string, cause?: unknown): ReasonError {
-  return new ReasonError("ConfigInvalid", { detail: `the TLS certificate cannot be used: ${detail}` }, { cause });
+  return new ReasonError("ConfigInvalid", `the TLS certificate cannot be used: ${detail}`, { cause });
 }

@@ -54,7 +54,7 @@ function certificateFor(wanted: ListenAddress, tls: TlsTexts | undefined): TlsTe
     lanHosts(tls, wanted.host, wanted.port);
     return tls;
   }
-  throw new ReasonError("UsageInvalid", { detail: "other machines can reach that address, so it needs a certificate" });
+  throw new ReasonError("UsageInvalid", "other machines can reach that address, so it needs a certificate");
 }
 
 function hostsOf(address: ListenAddress, tls: TlsTexts | undefined): readonly string[] {

@@ -41,14 +41,12 @@ export const plainRoutes: readonly Route[] = [
     async handle(call) {
       const { content } = call.body;
       if (!Array.isArray(content) && (typeof content !== "string" || content === "")) {
-        throw new ReasonError("InvalidCommand", {
-          detail: "content must be a non-empty string or a list of content blocks",
-        });
+        throw new ReasonError("InvalidCommand", "content must be a non-empty string or a list of content blocks");
       }
       const session = await chosenSession(call);
       const input = typeof content === "string" ? [{ type: "text", text: content }] : content;
       const command = parseCommand({ kind: "SendInput", session, content: input });
-      if (command.kind !== "SendInput") throw new ReasonError("InternalError", { detail: "the input was misread" });
+      if (command.kind !== "SendInput") throw new ReasonError("InternalError", "the input was misread");
       const { turn } = await call.principal.submit(command);
       return { status: 202, body: { turn } };
     },
@@ -71,8 +69,7 @@ export const plainRoutes: readonly Route[] = [
 async function chosenSession(call: RouteCall): Promise<SessionId> {
   const named = call.query.get("session");
   if (named === null) return call.defaultSession();
-  if (!SessionId.is(named))
-    throw new ReasonError("InvalidCommand", { detail: "session must be an id of the form sess_<ULID>" });
+  if (!SessionId.is(named)) throw new ReasonError("InvalidCommand", "session must be an id of the form sess_<ULID>");
   await call.ensureOpen(named);
   return named;
 }

@@ -41,7 +41,7 @@ export function createBodyReader(limits: Pick<HttpLimits, "bodyBytes" | "unfinis
 /** Throws InvalidCommand for what is not UTF-8, not JSON or not an object. */
 export function parseObject(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   if (bytes.length === 0) return {};
-  const invalid = (detail: string): ReasonError => new ReasonError("InvalidCommand", { detail });
+  const invalid = (detail: string): ReasonError => new ReasonError("InvalidCommand", detail);
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);

@@ -59,6 +59,6 @@ export function brokenRequest(cause: NodeJS.ErrnoException, limits: HttpLimits):
     case "HPE_HEADER_OVERFLOW":
       return new ReasonError("BodyTooLarge", { limit: limits.headerBytes }, { cause });
     default:
-      return new ReasonError("InvalidCommand", { detail: "it is not HTTP" }, { cause });
+      return new ReasonError("InvalidCommand", "it is not HTTP", { cause });
   }
 }

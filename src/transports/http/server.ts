@@ -148,7 +148,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       clientName(request),
     );
     const matched = matchRoute(method, path, table);
-    if (matched.route.isOpen) throw new ReasonError("NotAllowed", { detail: "Request tokens on the Unix socket." });
+    if (matched.route.isOpen) throw new ReasonError("NotAllowed", "Request tokens on the Unix socket.");
     if (matched.route.handshake) principal.requireHandshake();
     return { matched, presented, principal };
   }
@@ -374,7 +374,7 @@ function splitTarget(target: string): { readonly path: string; readonly query: U
 
 function sessionOf(text: string | undefined): SessionId {
   if (text !== undefined && SessionId.is(text)) return text;
-  throw new ReasonError("InvalidCommand", { detail: "expected an id of the form sess_<ULID>" });
+  throw new ReasonError("InvalidCommand", "expected an id of the form sess_<ULID>");
 }
 
 function sinceOf(query: URLSearchParams, header: string | readonly string[] | undefined): number | undefined {
@@ -382,5 +382,5 @@ function sinceOf(query: URLSearchParams, header: string | readonly string[] | un
   if (text === null || text === "") return undefined;
   const since = Number(text);
   if (/^\d{1,16}$/.test(text) && Number.isSafeInteger(since)) return since;
-  throw new ReasonError("InvalidCommand", { detail: "the last event id must be a number" });
+  throw new ReasonError("InvalidCommand", "the last event id must be a number");
 }

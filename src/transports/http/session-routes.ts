@@ -59,7 +59,7 @@ export const sessionRoutes: readonly Route[] = [
     async handle(call) {
       const { at } = call.body;
       if (at !== undefined && (typeof at !== "number" || !Number.isSafeInteger(at))) {
-        throw new ReasonError("InvalidCommand", { detail: "at must be the id of an event" });
+        throw new ReasonError("InvalidCommand", "at must be the id of an event");
       }
       call.principal.mayRead(call.session());
       // A branch is none of the sessions that a token names: whoever is bound to some could not use it.
@@ -93,7 +93,7 @@ export const sessionRoutes: readonly Route[] = [
     async handle(call) {
       const format = call.query.get("format") ?? "jsonl";
       if (format !== "jsonl" && format !== "markdown") {
-        throw new ReasonError("InvalidCommand", { detail: "format must be jsonl or markdown" });
+        throw new ReasonError("InvalidCommand", "format must be jsonl or markdown");
       }
       const meta = await metaOf(call, call.session());
       const type = format === "jsonl" ? "application/x-ndjson" : "text/markdown; charset=utf-8";
@@ -121,7 +121,7 @@ function count(query: URLSearchParams, name: string, fallback: number, max: numb
   if (text === null) return fallback;
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < min || value > max) {
-    throw new ReasonError("InvalidCommand", { detail: `${name} must be a number from ${min} to ${max}` });
+    throw new ReasonError("InvalidCommand", `${name} must be a number from ${min} to ${max}`);
   }
   return value;
 }

@@ -160,8 +160,7 @@ export function serveWebSocket(options: WebSocketOptions): void {
       const principal = principalOf(await check());
       if (frame.frame === "command") return await carryOut(principal, frame.body, id);
       if (frame.frame === "handshake") await shakeHands(principal, frame.body, id);
-      else
-        throw new ReasonError("InvalidCommand", { detail: `there is no frame '${String(frame.frame).slice(0, 40)}'` });
+      else throw new ReasonError("InvalidCommand", `there is no frame '${String(frame.frame).slice(0, 40)}'`);
     } catch (cause) {
       sendError(cause, id);
       const { reason } = asReasonError(cause);
@@ -255,5 +254,5 @@ export function serveWebSocket(options: WebSocketOptions): void {
 function frameId(value: unknown): FrameId | undefined {
   if (value === undefined || typeof value === "number") return value;
   if (typeof value === "string" && value.length <= FRAME_ID_CHARS) return value;
-  throw new ReasonError("InvalidCommand", { detail: "the id of a frame must be a number or a short string" });
+  throw new ReasonError("InvalidCommand", "the id of a frame must be a number or a short string");
 }

@@ -39,7 +39,7 @@ export const submitCommand = method({
   async run(context, { command: raw }) {
     const command = parseCommand(raw);
     if (OWN_METHOD.has(command.kind)) {
-      throw new ReasonError("InvalidCommand", { detail: `${command.kind} has its own method here` });
+      throw new ReasonError("InvalidCommand", `${command.kind} has its own method here`);
     }
     return carryOut(context, command, raw.session);
   },

@@ -104,7 +104,7 @@ const startTurn = method({
   async run({ threads, control, client }, { threadId: name, input, model, agent }, answerFirst) {
     if (agent !== undefined && !AGENTS.some((known) => known === agent)) {
       const detail = `there is no agent '${agent}' to start a turn with; leave it out, or name one of: ${AGENTS.join(", ")}`;
-      throw new ReasonError("InvalidCommand", { detail });
+      throw new ReasonError("InvalidCommand", detail);
     }
     const session = await threads.open(name);
     const running = control.session(session)?.running;
@@ -178,7 +178,7 @@ export const methods: ReadonlyMap<string, Method<unknown>> = new Map([
 export function parseParams<Params>({ params: schema }: Method<Params>, raw: unknown): Params {
   const parsed = schema.safeParse(raw);
   if (parsed.success) return parsed.data;
-  throw new ReasonError("InvalidCommand", { detail: z.prettifyError(parsed.error).replace(/\s*\n\s*/g, " ") });
+  throw new ReasonError("InvalidCommand", z.prettifyError(parsed.error).replace(/\s*\n\s*/g, " "));
 }
 
 function shownThread(outward: MethodContext["outward"], meta: SessionMeta): Thread {

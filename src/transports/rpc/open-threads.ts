@@ -45,7 +45,7 @@ export function createOpenThreads(options: {
       if (session !== undefined) await client.submit({ kind: "EndSession", session: id });
     }
     if (open.size >= max) {
-      throw new ReasonError("NotAllowed", { detail: `${max} threads are running a turn: end one of them first.` });
+      throw new ReasonError("NotAllowed", `${max} threads are running a turn: end one of them first.`);
     }
   }
 
