@@ -1,12 +1,11 @@
 /** `harness plugins`, `doctor`, `verify` and `debug` on the command line: for somebody who wants to know why it does not work. */
 import { Argument, type Command } from "commander";
-import type { CliPorts } from "./cli-ports.ts";
-import type { ExitCode } from "./exit-code.ts";
+import type { CommandActions } from "./command-actions.ts";
 import { positiveInteger } from "./flags.ts";
 
 const DEBUG_MINUTES = 60;
 
-export function addCareCommands(program: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+export function addCareCommands(program: Command, { asIs, exit, ports, redacted }: CommandActions): void {
   program
     .command("plugins")
     .description(
@@ -26,10 +25,7 @@ export function addCareCommands(program: Command, ports: CliPorts, exit: (code: 
     .option("-c, --config <file>", "configuration file")
     .option("-C, --cwd <dir>", "workspace folder (default: the current one)")
     .option("--json", "print JSON")
-    .action(async (flags) => {
-      const { doctorCommand } = await import("./doctor.ts");
-      exit(await doctorCommand(await ports.outward.through(ports, flags.json, "messages"), flags));
-    });
+    .action(redacted(async () => (await import("./doctor.ts")).doctorCommand, "messages"));
 
   program
     .command("verify")
@@ -37,10 +33,7 @@ export function addCareCommands(program: Command, ports: CliPorts, exit: (code: 
       "test the whole path once, offline: handshakes on stdio and HTTP, tools, a turn, redaction, the daemon",
     )
     .option("--json", "print JSON")
-    .action(async (flags) => {
-      const { verifyCommand } = await import("./verify.ts");
-      exit(await verifyCommand(await ports.outward.through(ports, flags.json), flags));
-    });
+    .action(redacted(async () => (await import("./verify.ts")).verifyCommand));
 
   program
     .command("debug")
@@ -55,8 +48,5 @@ export function addCareCommands(program: Command, ports: CliPorts, exit: (code: 
     .option("--minutes <n>", "how long to record, in minutes", positiveInteger, DEBUG_MINUTES)
     .option("--off", "stop recording and delete the file")
     .option("--json", "print JSON, with --raw or --off")
-    .action(async (flags) => {
-      const { debugCommand } = await import("./debug.ts");
-      exit(await debugCommand(ports, flags));
-    });
+    .action(asIs(async () => (await import("./debug.ts")).debugCommand));
 }

@@ -1,12 +1,11 @@
 /** `harness conformance` as an entry of the program's table. */
 import { type Command, InvalidArgumentError } from "commander";
-import type { CliPorts } from "./cli-ports.ts";
-import type { ExitCode } from "./exit-code.ts";
+import type { CommandActions } from "./command-actions.ts";
 import { collect, positiveInteger } from "./flags.ts";
 
 const DEFAULT_WAIT_SECONDS = 15;
 
-export function addConformanceCommand(program: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+export function addConformanceCommand(program: Command, { asIs }: CommandActions): void {
   program
     .command("conformance")
     .description("test a server against the requirements of the protocol; exit code 1 if one fails")
@@ -24,10 +23,7 @@ export function addConformanceCommand(program: Command, ports: CliPorts, exit: (
     .option("--print-scenario", "print the scenario for the target's model and run nothing")
     .option("--json", "print one JSON document")
     .option("--junit <file>", "write JUnit XML")
-    .action(async (flags) => {
-      const { conformanceCommand } = await import("./conformance.ts");
-      exit(await conformanceCommand(ports, flags));
-    });
+    .action(asIs(async () => (await import("./conformance.ts")).conformanceCommand));
 }
 
 /** The names are written here as well: the conformance part is loaded only when it runs. */

@@ -1,10 +1,9 @@
 /** The commands below `harness creds`. */
 import type { Command } from "commander";
-import type { CliPorts } from "./cli-ports.ts";
-import type { ExitCode } from "./exit-code.ts";
+import type { CommandActions } from "./command-actions.ts";
 import { collect } from "./flags.ts";
 
-export function addCredsCommands(creds: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+export function addCredsCommands(creds: Command, { asIs, exit, ports }: CommandActions): void {
   creds.description("manage provider keys: encrypted, each sent only to the hosts it is bound to");
 
   creds
@@ -29,10 +28,7 @@ export function addCredsCommands(creds: Command, ports: CliPorts, exit: (code: E
     .command("list")
     .description("list the stored keys, without the secrets")
     .option("--json", "print JSON")
-    .action(async (flags) => {
-      const { credsListCommand } = await import("./creds.ts");
-      exit(await credsListCommand(ports, flags));
-    });
+    .action(asIs(async () => (await import("./creds.ts")).credsListCommand));
 
   creds
     .command("delete")
@@ -40,10 +36,7 @@ export function addCredsCommands(creds: Command, ports: CliPorts, exit: (code: E
     .argument("<provider>")
     .argument("[name]", "default: default")
     .option("--json", "print JSON")
-    .action(async (provider: string, name: string | undefined, flags) => {
-      const { credsDeleteCommand } = await import("./creds.ts");
-      exit(await credsDeleteCommand(ports, provider, name, flags));
-    });
+    .action(asIs(async () => (await import("./creds.ts")).credsDeleteCommand));
 
   creds
     .command("test")
@@ -54,8 +47,5 @@ export function addCredsCommands(creds: Command, ports: CliPorts, exit: (code: E
     .argument("[name]", "which stored key (default: the one that Harness would use)")
     .option("-c, --config <file>", "configuration file")
     .option("--json", "print JSON")
-    .action(async (provider: string | undefined, name: string | undefined, flags) => {
-      const { credsTestCommand } = await import("./creds-test.ts");
-      exit(await credsTestCommand(ports, provider, name, flags));
-    });
+    .action(asIs(async () => (await import("./creds-test.ts")).credsTestCommand));
 }

@@ -1,10 +1,9 @@
 /** The `harness daemon` commands on the command line. */
 import { type Command, Option } from "commander";
-import type { CliPorts } from "./cli-ports.ts";
-import type { ExitCode } from "./exit-code.ts";
+import type { CommandActions } from "./command-actions.ts";
 import { addRunFlags, collect } from "./flags.ts";
 
-export function addDaemonCommands(program: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+export function addDaemonCommands(program: Command, { asIs, exit, ports, redacted }: CommandActions): void {
   const daemon = program
     .command("daemon")
     .description("run the engine as a service, for scripts, editors and other agents")
@@ -25,7 +24,7 @@ Examples:
       "--background",
       "run as daemon start does: exit when idle, and read a folder's project when a session opens there",
     )
-    .action(async (flags) => exit(await (await import("#daemon/run")).daemonRunCommand(ports, flags)));
+    .action(asIs(async () => (await import("#daemon/run")).daemonRunCommand));
 
   for (const [verb, description] of [
     ["start", "start the daemon in the background unless it runs; replaces one that was killed or hangs"],
@@ -45,19 +44,13 @@ Examples:
     .command("stop")
     .description("stop the daemon after running turns had a few seconds to end; exit code 0 also if none runs")
     .option("--json", "print JSON")
-    .action(async (flags) => {
-      const { daemonStopCommand } = await import("./daemon-control.ts");
-      exit(await daemonStopCommand(ports, flags));
-    });
+    .action(asIs(async () => (await import("./daemon-control.ts")).daemonStopCommand));
 
   daemon
     .command("status")
     .description("show whether the daemon runs and the state of each subsystem; exit code 1 if none answers")
     .option("--json", "print JSON")
-    .action(async (flags) => {
-      const { daemonStatusCommand } = await import("./daemon-control.ts");
-      exit(await daemonStatusCommand(await ports.outward.through(ports, flags.json), flags));
-    });
+    .action(redacted(async () => (await import("./daemon-control.ts")).daemonStatusCommand));
 }
 
 function addServeFlags(command: Command): Command {

@@ -1,14 +1,13 @@
 /** `harness eval` as an entry of the program's table. */
 import { type Command, InvalidArgumentError } from "commander";
-import type { CliPorts } from "./cli-ports.ts";
-import type { ExitCode } from "./exit-code.ts";
+import type { CommandActions } from "./command-actions.ts";
 import { collect } from "./flags.ts";
 
 const DEFAULT_JOBS = 4;
 const MAX_JOBS = 64;
 const MAX_REPEAT = 1000;
 
-export function addEvalCommand(program: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+export function addEvalCommand(program: Command, { asIs }: CommandActions): void {
   program
     .command("eval")
     .description("run eval cases and grade them; exit code 1 if one does not pass")
@@ -33,10 +32,7 @@ export function addEvalCommand(program: Command, ports: CliPorts, exit: (code: E
     .option("--json", "print one JSON document")
     .option("--junit <file>", "write JUnit XML")
     .option("--logs <dir>", "write the events of each run to this folder, as JSON lines")
-    .action(async (paths: readonly string[], flags) => {
-      const { evalCommand } = await import("./eval.ts");
-      exit(await evalCommand(ports, paths, flags));
-    });
+    .action(asIs(async () => (await import("./eval.ts")).evalCommand));
 }
 
 function dollars(value: string): number {

@@ -1,15 +1,14 @@
 /** `harness mcp …` on the command line. */
 import type { Command } from "commander";
-import type { CliPorts } from "./cli-ports.ts";
-import type { ExitCode } from "./exit-code.ts";
+import type { CommandActions } from "./command-actions.ts";
 import { collect } from "./flags.ts";
 
-export function addMcpCommands(program: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+export function addMcpCommands(program: Command, actions: CommandActions): void {
   const mcp = program
     .command("mcp")
     .description("list, try, add and remove MCP servers, whose tools the agent may call");
 
-  addLookingCommands(mcp, ports, exit);
+  addLookingCommands(mcp, actions);
 
   mcp
     .command("add <name> [command...]")
@@ -31,12 +30,9 @@ export function addMcpCommands(program: Command, ports: CliPorts, exit: (code: E
     .option("--transport <kind>", "http (default) or sse, for --url")
     .option("--header <name: value>", "a header to send with every request, for --url; repeatable", collect)
     .option("--bearer-token-env-var <name>", "the environment variable that holds the server's token, for --url")
-    .action(async (name: string, command: string[], flags) => {
-      const { mcpAddCommand } = await import("./mcp.ts");
-      exit(await mcpAddCommand(await ports.outward.through(ports, undefined), name, command, flags));
-    });
+    .action(actions.redacted(async () => (await import("./mcp.ts")).mcpAddCommand));
 
-  addEntryCommands(mcp, ports, exit);
+  addEntryCommands(mcp, actions);
 
   mcp
     .command("approve <name>")
@@ -44,16 +40,13 @@ export function addMcpCommands(program: Command, ports: CliPorts, exit: (code: E
     .option("-c, --config <file>", "configuration file")
     .option("-C, --cwd <dir>", "workspace folder (default: the current one)")
     .option("-y, --yes", "approve changed tools without asking; never a program")
-    .action(async (name: string, flags) => {
-      const { mcpApproveCommand } = await import("./mcp-approve.ts");
-      exit(await mcpApproveCommand(await ports.outward.through(ports, undefined), name, flags));
-    });
+    .action(actions.redacted(async () => (await import("./mcp-approve.ts")).mcpApproveCommand));
 
-  addEndingCommands(mcp, ports, exit);
-  addLoginCommands(mcp, ports, exit);
+  addEndingCommands(mcp, actions);
+  addLoginCommands(mcp, actions);
 }
 
-function addLookingCommands(mcp: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+function addLookingCommands(mcp: Command, { exit, ports, redacted }: CommandActions): void {
   mcp
     .command("list")
     .description("list the servers of config.toml and of the project; starts none of them")
@@ -61,10 +54,7 @@ function addLookingCommands(mcp: Command, ports: CliPorts, exit: (code: ExitCode
     .option("-C, --cwd <dir>", "workspace folder (default: the current one)")
     .option("--profile <name>", "also the servers of this profile")
     .option("--json", "print JSON")
-    .action(async (flags) => {
-      const { mcpListCommand } = await import("./mcp.ts");
-      exit(await mcpListCommand(await ports.outward.through(ports, flags.json), flags));
-    });
+    .action(redacted(async () => (await import("./mcp.ts")).mcpListCommand));
 
   for (const [word, description] of [
     ["test", "start the servers as a session in this folder would; exit code 1 if one does not answer"],
@@ -85,7 +75,7 @@ function addLookingCommands(mcp: Command, ports: CliPorts, exit: (code: ExitCode
   }
 }
 
-function addEndingCommands(mcp: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+function addEndingCommands(mcp: Command, { redacted }: CommandActions): void {
   mcp
     .command("restart <name>")
     .description("end a server in each open session of the daemon and connect it again; exit code 1 if none has it")
@@ -95,44 +85,32 @@ function addEndingCommands(mcp: Command, ports: CliPorts, exit: (code: ExitCode)
       "file with the daemon's token, unless HARNESS_TOKEN is set (default: $XDG_STATE_HOME/harness/control.token)",
     )
     .option("--json", "print JSON")
-    .action(async (name: string, flags) => {
-      const { mcpRestartCommand } = await import("./mcp-restart.ts");
-      exit(await mcpRestartCommand(await ports.outward.through(ports, flags.json), name, flags));
-    });
+    .action(redacted(async () => (await import("./mcp-restart.ts")).mcpRestartCommand));
 
   mcp
     .command("remove <name>")
     .description("remove a server from config.toml")
     .option("-c, --config <file>", "configuration file")
-    .action(async (name: string, flags) => {
-      const { mcpRemoveCommand } = await import("./mcp.ts");
-      exit(await mcpRemoveCommand(await ports.outward.through(ports, undefined), name, flags));
-    });
+    .action(redacted(async () => (await import("./mcp.ts")).mcpRemoveCommand));
 }
 
-function addLoginCommands(mcp: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+function addLoginCommands(mcp: Command, { redacted }: CommandActions): void {
   mcp
     .command("login <name>")
     .description("log in at a server on the network, in a browser; the tokens are stored encrypted")
     .option("-c, --config <file>", "configuration file")
     .option("--no-browser", "print the address instead of opening a browser")
-    .action(async (name: string, flags) => {
-      const { mcpLoginCommand } = await import("./mcp-login.ts");
-      exit(await mcpLoginCommand(await ports.outward.through(ports, undefined), name, flags));
-    });
+    .action(redacted(async () => (await import("./mcp-login.ts")).mcpLoginCommand));
 
   mcp
     .command("logout <name>")
     .description("delete the stored tokens of a server")
     .option("-c, --config <file>", "configuration file")
-    .action(async (name: string) => {
-      const { mcpLogoutCommand } = await import("./mcp-login.ts");
-      exit(await mcpLogoutCommand(await ports.outward.through(ports, undefined), name));
-    });
+    .action(redacted(async () => (await import("./mcp-login.ts")).mcpLogoutCommand));
 }
 
 /** About one entry that is there. */
-function addEntryCommands(mcp: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+function addEntryCommands(mcp: Command, { exit, ports, redacted }: CommandActions): void {
   mcp
     .command("get <name>")
     .description("show one server and what is known of its tools; starts nothing")
@@ -140,10 +118,7 @@ function addEntryCommands(mcp: Command, ports: CliPorts, exit: (code: ExitCode) 
     .option("-C, --cwd <dir>", "workspace folder (default: the current one)")
     .option("--profile <name>", "also the servers of this profile")
     .option("--json", "print JSON")
-    .action(async (name: string, flags) => {
-      const { mcpGetCommand } = await import("./mcp.ts");
-      exit(await mcpGetCommand(await ports.outward.through(ports, flags.json), name, flags));
-    });
+    .action(redacted(async () => (await import("./mcp.ts")).mcpGetCommand));
 
   for (const word of ["enable", "disable"] as const) {
     mcp

@@ -1,11 +1,9 @@
 /** `harness memory` and its subcommands, as entries of the program's table; each is loaded when it is called. */
 import { type Command, Option } from "commander";
 import { memoryScopes, memoryTiers, memoryTypes, ownScopes } from "#base";
-import type { CliPorts } from "./cli-ports.ts";
-import type { ExitCode } from "./exit-code.ts";
-import type { MemoryFlags } from "./memory.ts";
+import type { CommandActions } from "./command-actions.ts";
 
-export function addMemoryCommands(program: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+export function addMemoryCommands(program: Command, { redacted }: CommandActions): void {
   const memory = program.command("memory").description("list, show, write and forget what agents remember");
   const add = (name: string, about: string, scopes: readonly string[]): Command =>
     memory
@@ -14,44 +12,28 @@ export function addMemoryCommands(program: Command, ports: CliPorts, exit: (code
       .option("--dir <dir>", "the project (default: the current folder)")
       .addOption(new Option("--scope <scope>", "whose memories").choices(scopes))
       .option("--json", "print JSON");
-  /** Through a terminal that lets no secret out. */
-  type Run = (commands: typeof import("./memory.ts"), shown: CliPorts, flags: MemoryFlags) => Promise<ExitCode>;
-  async function run(flags: MemoryFlags, work: Run): Promise<void> {
-    const shown = await ports.outward.through(ports, flags.json);
-    exit(await work(await import("./memory.ts"), shown, flags));
-  }
 
   add("list", "list the memories that a session here has, and files that are left out", memoryScopes).action(
-    (flags: MemoryFlags) => run(flags, (commands, shown) => commands.listMemories(shown, flags)),
+    redacted(async () => (await import("./memory.ts")).listMemories),
   );
   add("show", "print a memory", memoryScopes)
     .argument("<name>", "its name")
-    .action((name: string, flags: MemoryFlags) =>
-      run(flags, (commands, shown) => commands.showMemory(shown, name, flags)),
-    );
+    .action(redacted(async () => (await import("./memory.ts")).showMemory));
   add("search", "show the memories that fit a text best, as the agent finds them", memoryScopes)
     .argument("<words...>", "the text")
-    .action((words: string[], flags: MemoryFlags) =>
-      run(flags, (commands, shown) => commands.searchMemories(shown, words.join(" "), flags)),
-    );
+    .action(redacted(async () => (await import("./memory.ts")).searchMemories));
   withContent(add("add", "write a memory", ownScopes))
     .argument("<name>", "lower-case letters, digits and hyphens")
-    .action((name: string, flags: MemoryFlags) =>
-      run(flags, (commands, shown) => commands.addMemory(shown, name, flags)),
-    );
+    .action(redacted(async () => (await import("./memory.ts")).addMemory));
   withContent(add("edit", "change the parts of a memory that are given", ownScopes))
     .argument("<name>", "its name")
-    .action((name: string, flags: MemoryFlags) =>
-      run(flags, (commands, shown) => commands.editMemory(shown, name, flags)),
-    );
+    .action(redacted(async () => (await import("./memory.ts")).editMemory));
   add("forget", "remove a memory", ownScopes)
     .option("--for-good", "with the records of its earlier versions, so that undo cannot bring it back")
     .argument("<name>", "its name")
-    .action((name: string, flags: MemoryFlags) =>
-      run(flags, (commands, shown) => commands.forgetMemory(shown, name, flags)),
-    );
+    .action(redacted(async () => (await import("./memory.ts")).forgetMemory));
   add("undo", "take back the last change of a memory, by whomever it was made", ownScopes).action(
-    (flags: MemoryFlags) => run(flags, (commands, shown) => commands.undoMemory(shown, flags)),
+    redacted(async () => (await import("./memory.ts")).undoMemory),
   );
 }
 

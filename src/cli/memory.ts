@@ -68,9 +68,9 @@ function aboutIt({ tier, tags, keywords = [], source, labels }: Memory): string 
   return lines.join("\n");
 }
 
-export async function searchMemories(ports: CliPorts, text: string, flags: MemoryFlags): Promise<ExitCode> {
+export async function searchMemories(ports: CliPorts, words: readonly string[], flags: MemoryFlags): Promise<ExitCode> {
   const { memories } = await look(ports, flags);
-  const found = createRanking(memories).rank(text).slice(0, FOUND);
+  const found = createRanking(memories).rank(words.join(" ")).slice(0, FOUND);
   const { terminal } = ports;
   if (flags.json === true) {
     const facts = found.map(({ memory, score, tags, words }) => ({ memory, score, matched: { tags, words } }));

@@ -1,10 +1,9 @@
 /** `harness policy …`: the table of its commands; each is loaded when it is called. */
 import { type Command, InvalidArgumentError } from "commander";
-import type { CliPorts } from "./cli-ports.ts";
-import type { ExitCode } from "./exit-code.ts";
+import type { CommandActions } from "./command-actions.ts";
 import { addStoreFlags, collect } from "./flags.ts";
 
-export function addPolicyCommands(policy: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+export function addPolicyCommands(policy: Command, { asIs }: CommandActions): void {
   policy.description("test a policy against the calls in the log before you use it");
   const add = (name: string, description: string): Command =>
     addStoreFlags(policy.command(name).description(description))
@@ -19,16 +18,14 @@ export function addPolicyCommands(policy: Command, ports: CliPorts, exit: (code:
     .argument("<old>", "a project folder, harness.md, config.toml, admin:FILE, REVISION:PATH; or 'recorded'")
     .argument("<new>", "the same, except 'recorded'")
     .option("--fail-on <change>", "exit code 1 if a call is loosened, tightened or undecided; repeatable", failOn)
-    .action(async (before: string, after: string, flags) =>
-      exit(await (await import("./policy-diff.ts")).policyDiffCommand(ports, before, after, flags)),
-    );
+    .action(asIs(async () => (await import("./policy-diff.ts")).policyDiffCommand));
 
   add("suggest", "print the smallest allow rules that would have covered the calls that ran, as a diff")
     .option(
       "--for <file>",
       "the file to add rules to (default: harness.md of the current folder, else your config.toml)",
     )
-    .action(async (flags) => exit(await (await import("./policy-suggest.ts")).policySuggestCommand(ports, flags)));
+    .action(asIs(async () => (await import("./policy-suggest.ts")).policySuggestCommand));
 }
 
 function failOn(value: string, previous: readonly string[] = []): readonly string[] {

@@ -4,6 +4,7 @@ import { defined, paint } from "#base";
 import { ReasonError } from "#protocol";
 import { addCareCommands } from "./care-commands.ts";
 import type { CliPorts } from "./cli-ports.ts";
+import { type CommandActions, createCommandActions } from "./command-actions.ts";
 import { groupCommands } from "./command-groups.ts";
 import { addConformanceCommand } from "./conformance-command.ts";
 import { addCredsCommands } from "./creds-commands.ts";
@@ -53,18 +54,18 @@ export async function runCli(
   // Standard output of a protocol carries nothing else.
   const tellsJson = argv.includes("--json") && argv[0] !== "rpc";
   let exitCode: ExitCode = 0;
-  const exit = (code: ExitCode): void => {
+  const actions = createCommandActions(ports, (code) => {
     exitCode = code;
-  };
+  });
   /** What the parser of the arguments says; it quotes them. */
   let complaint = "";
-  const program = buildProgram(ports, exit, (text) => {
+  const program = buildProgram(actions, (text) => {
     complaint += text;
   });
   try {
     if (argv[0] === "sessions" || (argv[0] === "help" && argv[1] === "sessions")) {
       const { addSessionsCommands } = await import("./sessions.ts");
-      addSessionsCommands(program, ports, exit);
+      addSessionsCommands(program, actions);
     }
     if (isAlone) {
       if (terminal.interactive) {
@@ -100,7 +101,8 @@ export async function runCli(
   }
 }
 
-function buildProgram(ports: CliPorts, exit: (code: ExitCode) => void, complain: (text: string) => void): Command {
+function buildProgram(actions: CommandActions, complain: (text: string) => void): Command {
+  const { ports, exit, asIs, redacted } = actions;
   const { terminal } = ports;
   const program = addLogFlags(new Command("harness"))
     .description("Runs coding and operations agents. Every effect passes one permission gate and is recorded.")
@@ -160,10 +162,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
       "--output-schema <file>",
       "JSON Schema that the final answer must match; a wrong answer is retried at most twice",
     )
-    .action(async (prompt: string | undefined, flags) => {
-      const { runCommand } = await import("./run.ts");
-      exit(await runCommand(ports, prompt, flags));
-    });
+    .action(asIs(async () => (await import("./run.ts")).runCommand));
   // The command that is asked for most needs none of the others, and they take a few milliseconds to describe.
   if (ports.args[0] === "run") return program;
 
@@ -175,10 +174,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
     .option("--dry-run", "check the configuration and print the plan without calling the model")
     .option("--json", "print events as JSON lines instead of the answer")
     .option("--output-schema <file>", "JSON Schema that the answer must match; a wrong answer is retried at most twice")
-    .action(async (flags) => {
-      const { deployCommand } = await import("./deploy.ts");
-      exit(await deployCommand(ports, flags));
-    });
+    .action(asIs(async () => (await import("./deploy.ts")).deployCommand));
 
   addInterfaceFlags(program.command("attach"))
     .description("join a session of a running daemon; others can be attached to it as well")
@@ -198,19 +194,13 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
     .option("--profile <name>", "profile for a new session")
     .option("--json", "print events as JSON lines and ask no questions")
     .option("--since <event>", "with --json: start after this event; 0 prints all (default: only new events)", eventId)
-    .action(async (session: string | undefined, flags) => {
-      const { attachCommand } = await import("./attach.ts");
-      exit(await attachCommand(ports, session, flags));
-    });
+    .action(asIs(async () => (await import("./attach.ts")).attachCommand));
 
   program
     .command("demo")
     .description("watch the offline model fix a bug in a scratch folder, then continue the conversation on a terminal")
     .option("--json", "print events as JSON lines")
-    .action(async (flags) => {
-      const { demoCommand } = await import("./demo.ts");
-      exit(await demoCommand(ports, flags));
-    });
+    .action(asIs(async () => (await import("./demo.ts")).demoCommand));
 
   program
     .command("models")
@@ -218,10 +208,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
     .argument("[provider]", "list the models of this provider")
     .option("-c, --config <file>", "configuration file")
     .option("--json", "print JSON")
-    .action(async (provider: string | undefined, flags) => {
-      const { modelsCommand } = await import("./models.ts");
-      exit(await modelsCommand(await ports.outward.through(ports, flags.json), provider, flags));
-    });
+    .action(redacted(async () => (await import("./models.ts")).modelsCommand));
 
   program
     .command("cost")
@@ -229,20 +216,17 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
     .option("--session <id>", "one session, turn by turn")
     .option("--limit <n>", "how many sessions", Number, 20)
     .option("--json", "print JSON")
-    .action(async (flags) => {
-      const { costCommand } = await import("./cost.ts");
-      exit(await costCommand(await ports.outward.through(ports, flags.json), flags));
-    });
+    .action(redacted(async () => (await import("./cost.ts")).costCommand));
 
-  addCareCommands(program, ports, exit);
-  addMcpCommands(program, ports, exit);
-  addProjectCommands(program, ports, exit);
-  addSkillCommands(program, ports, exit);
-  addMemoryCommands(program, ports, exit);
-  addEvalCommand(program, ports, exit);
-  addDaemonCommands(program, ports, exit);
-  addScheduleCommands(program, ports, exit);
-  addConformanceCommand(program, ports, exit);
+  addCareCommands(program, actions);
+  addMcpCommands(program, actions);
+  addProjectCommands(program, actions);
+  addSkillCommands(program, actions);
+  addMemoryCommands(program, actions);
+  addEvalCommand(program, actions);
+  addDaemonCommands(program, actions);
+  addScheduleCommands(program, actions);
+  addConformanceCommand(program, actions);
 
   // Its commands are added when it is called: see `runCli`.
   program.command("sessions").description("list, read, compare, branch, export and import sessions");
@@ -257,10 +241,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
     .option("--global-reassign", "allow a global variable to be reassigned")
     .option("--max-steps <n>", "stop the program after this many steps", positiveInteger)
     .option("--timeout-ms <n>", "stop the program after this many milliseconds", positiveInteger)
-    .action(async (file: string | undefined, flags) => {
-      const { starlarkCommand } = await import("./starlark.ts");
-      exit(await starlarkCommand(ports, file, flags));
-    });
+    .action(asIs(async () => (await import("./starlark.ts")).starlarkCommand));
 
   program
     .command("redact")
@@ -269,10 +250,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
     .option("--check", "print only the number of secrets of each kind; exit code 1 if there is one")
     .option("--json", "print JSON, with --explain or --check")
     .option("--pattern <kind=regex>", "also redact matches of this pattern (RE2 syntax); repeatable", collect)
-    .action(async (flags) => {
-      const { redactCommand } = await import("./redact.ts");
-      exit(await redactCommand(ports, flags));
-    });
+    .action(asIs(async () => (await import("./redact.ts")).redactCommand));
 
   for (const action of ["undo", "redo"] as const) {
     program
@@ -294,12 +272,12 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
       });
   }
 
-  addAuditCommands(program.command("audit"), ports, exit);
-  addCredsCommands(program.command("creds"), ports, exit);
+  addAuditCommands(program.command("audit"), actions);
+  addCredsCommands(program.command("creds"), actions);
 
-  addPolicyCommands(program.command("policy"), ports, exit);
+  addPolicyCommands(program.command("policy"), actions);
 
-  addTokenCommands(program.command("token"), ports, exit);
+  addTokenCommands(program.command("token"), actions);
 
   program
     .command("sandbox")
@@ -311,25 +289,19 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
     .addOption(sandboxOption())
     .option("--allowed-domain <host>", "add a host to network.allowed_domains; repeatable", domain)
     .option("--json", "print JSON")
-    .action(async (flags) => {
-      const { sandboxCheckCommand } = await import("./sandbox.ts");
-      exit(await sandboxCheckCommand(ports, flags));
-    });
+    .action(asIs(async () => (await import("./sandbox.ts")).sandboxCheckCommand));
 
   program
     .command("version")
     .description("print version, commit and build date")
     .option("--json", "print JSON")
-    .action(async (flags) => {
-      const { versionCommand } = await import("./version.ts");
-      exit(await versionCommand(ports, flags));
-    });
+    .action(asIs(async () => (await import("./version.ts")).versionCommand));
 
   groupCommands(program);
   return program;
 }
 
-function addAuditCommands(audit: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+function addAuditCommands(audit: Command, { asIs, redacted }: CommandActions): void {
   audit.description("check that nobody altered a session log, and list the hosts in it");
 
   addStoreFlags(audit.command("verify"))
@@ -343,10 +315,7 @@ function addAuditCommands(audit: Command, ports: CliPorts, exit: (code: ExitCode
     .option("-C, --cwd <dir>", "the folder with the git notes (default: that of the session)")
     .option("--key <public-key>", "trust this key and no other; repeatable (default: the key of this machine)", collect)
     .option("--json", "print JSON")
-    .action(async (target: string | undefined, flags) => {
-      const { auditVerifyCommand } = await import("./audit-verify.ts");
-      exit(await auditVerifyCommand(ports, target, flags));
-    });
+    .action(asIs(async () => (await import("./audit-verify.ts")).auditVerifyCommand));
 
   addStoreFlags(audit.command("anchor"))
     .description("write a signed hash of a session to a place outside Harness")
@@ -355,36 +324,24 @@ function addAuditCommands(audit: Command, ports: CliPorts, exit: (code: ExitCode
     .option("--git-note", "add it to a git note on HEAD of the working folder")
     .option("-C, --cwd <dir>", "the folder for the git note (default: that of the session)")
     .option("--json", "print JSON")
-    .action(async (session: string, flags) => {
-      const { auditAnchorCommand } = await import("./audit.ts");
-      exit(await auditAnchorCommand(ports, session, flags));
-    });
+    .action(asIs(async () => (await import("./audit.ts")).auditAnchorCommand));
 
   addStoreFlags(audit.command("accept"))
     .description("accept the current log of a session as the newest one, after you restored an older copy")
     .argument("<session>", "its id or a unique prefix; the whole id if the log has lost it")
     .option("--yes", "do not ask")
-    .action(async (session: string, flags) => {
-      const { auditAcceptCommand } = await import("./audit-accept.ts");
-      exit(await auditAcceptCommand(ports, session, flags));
-    });
+    .action(asIs(async () => (await import("./audit-accept.ts")).auditAcceptCommand));
 
   audit
     .command("key")
     .description("print the public key that signs the logs of this machine")
     .option("--json", "print JSON")
-    .action(async (flags) => {
-      const { auditKeyCommand } = await import("./audit.ts");
-      exit(await auditKeyCommand(ports, flags));
-    });
+    .action(asIs(async () => (await import("./audit.ts")).auditKeyCommand));
 
   addStoreFlags(audit.command("network"))
     .description("list the hosts that were reached or refused, with counts")
     .option("--session <id>", "only this session (default: the latest of the current folder)")
     .option("--all", "all sessions in the log")
     .option("--json", "print JSON")
-    .action(async (flags) => {
-      const { auditNetworkCommand } = await import("./audit-network.ts");
-      exit(await auditNetworkCommand(await ports.outward.through(ports, flags.json), flags));
-    });
+    .action(redacted(async () => (await import("./audit-network.ts")).auditNetworkCommand));
 }

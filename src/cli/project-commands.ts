@@ -2,10 +2,10 @@
 import { Argument, type Command, Option } from "commander";
 import { durableKindNames, USER_LOG } from "#stores/kinds";
 import type { CliPorts } from "./cli-ports.ts";
-import type { ExitCode } from "./exit-code.ts";
+import type { CommandActions } from "./command-actions.ts";
 import { addProfileFlags, addRunFlags, addStoreFlags, contextValue, positiveInteger } from "./flags.ts";
 
-export function addProjectCommands(program: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+export function addProjectCommands(program: Command, { asIs, exit, ports, redacted }: CommandActions): void {
   /** For commands that print what files and logs hold: without the secrets in it. */
   const shown = ({ json }: { readonly json?: boolean }): Promise<CliPorts> => ports.outward.through(ports, json);
 
@@ -13,7 +13,7 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     .command("scaffold")
     .description("create a new folder with a project in it")
     .argument("<name>", "the folder to create; its last part becomes the project's name")
-    .action(async (name: string) => exit(await (await import("./new-project.ts")).scaffoldCommand(ports, name)));
+    .action(asIs(async () => (await import("./new-project.ts")).scaffoldCommand));
 
   program
     .command("init")
@@ -32,7 +32,7 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     .option("-v, --verbose", "list every tool, hook, agent and artifact")
     .option("--watch", "check again whenever a file changes, until Ctrl-C")
     .option("--json", "print JSON; with --watch one line for each check")
-    .action(async (flags) => exit(await (await import("./validate.ts")).validateCommand(ports, flags)));
+    .action(asIs(async () => (await import("./validate.ts")).validateCommand));
 
   addProfileFlags(program.command("ack"))
     .description("review and accept (ack) the project files that are new or changed")
@@ -43,7 +43,7 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     .option("--emit-lockfile [file]", "then write a lock file for CI (default: approved.lock in the project)")
     .option("-c, --config <file>", "harness.md or harness.yaml (default: that of the folder)")
     .option("--dir <dir>", "the project (default: the current folder)")
-    .action(async (flags) => exit(await (await import("./ack.ts")).ackCommand(ports, flags)));
+    .action(asIs(async () => (await import("./ack.ts")).ackCommand));
 
   program
     .command("verify-ack")
@@ -58,7 +58,7 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     .option("--dir <dir>", "the project (default: the current folder)")
     .option("--json", "print JSON")
     .option("--allow-project-hooks", "also the project's shell hooks (default: allow_project_hooks of config.toml)")
-    .action(async (flags) => exit(await (await import("./ack.ts")).verifyAckCommand(ports, flags)));
+    .action(asIs(async () => (await import("./ack.ts")).verifyAckCommand));
 
   addRunFlags(program.command("serve"))
     .description("keep one session open: each line of standard input is a prompt, answers go to standard output")
@@ -70,7 +70,7 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
       ]),
     )
     .option("--json", "print events as JSON lines")
-    .action(async (flags) => exit(await (await import("./serve.ts")).serveCommand(ports, flags)));
+    .action(asIs(async () => (await import("./serve.ts")).serveCommand));
 
   addRunFlags(program.command("rpc"), "jsonl")
     .description("serve JSON-RPC on standard input and output, for editors and other programs")
@@ -79,7 +79,7 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
         .choices(["human", "agent"])
         .default("human"),
     )
-    .action(async (flags) => exit(await (await import("./rpc.ts")).rpcCommand(ports, flags)));
+    .action(asIs(async () => (await import("./rpc.ts")).rpcCommand));
 
   const list = (name: string, description: string): Command =>
     addListFlags(program.command(name).description(description)).option(
@@ -111,9 +111,7 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     .addOption(
       new Option("--type <kind>", "only this type").choices(["override", "harness", "builtin", "plugin", "model"]),
     )
-    .action(async (flags) =>
-      exit(await (await import("./project-lists.ts")).artifactsCommand(await shown(flags), flags)),
-    );
+    .action(redacted(async () => (await import("./project-lists.ts")).artifactsCommand));
 
   list("inspect", "show what would run here: model, policy, tools, hooks, agents, artifacts, limits")
     .option("--dir <dir>", "the project (default: the current folder)")
@@ -121,7 +119,7 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     .option("--failures", "also show what failed or was refused in it")
     .option("--session <id>", "show the events of this session instead")
     .addOption(new Option("--store <kind>", "which log").choices(durableKindNames).default(USER_LOG))
-    .action(async (flags) => exit(await (await import("./inspect.ts")).inspectCommand(await shown(flags), flags)));
+    .action(redacted(async () => (await import("./inspect.ts")).inspectCommand));
 
   addProfileFlags(
     list(
@@ -137,16 +135,14 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     .option("--diff <file>", "compare with earlier output of --json; exit code 1 if they differ")
     .option("--session <id>", "show where this session was compacted instead: what was removed, and why")
     .addOption(new Option("--store <kind>", "which log").choices(durableKindNames).default(USER_LOG))
-    .action(async (flags) => exit(await (await import("./context.ts")).contextCommand(await shown(flags), flags)));
+    .action(redacted(async () => (await import("./context.ts")).contextCommand));
 
   addStoreFlags(program.command("explain"))
     .description("show every rule and hook that was checked for a recorded call, in order, and which of them decided")
     .argument("<call>", "id of a call (call_…) or a unique prefix")
     .option("--session <id>", "look only in this session (default: the latest 100)")
     .option("--json", "print JSON")
-    .action(async (call: string, flags) =>
-      exit(await (await import("./explain.ts")).explainCommand(await shown(flags), call, flags)),
-    );
+    .action(redacted(async () => (await import("./explain.ts")).explainCommand));
 }
 
 function addListFlags(command: Command): Command {

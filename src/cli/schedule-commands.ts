@@ -1,10 +1,9 @@
 /** The commands below `harness schedule`, as entries of the program's table. */
 import { type Command, Option } from "commander";
-import type { CliPorts } from "./cli-ports.ts";
-import type { ExitCode } from "./exit-code.ts";
+import type { CommandActions } from "./command-actions.ts";
 import { positiveInteger, positiveNumber } from "./flags.ts";
 
-export function addScheduleCommands(program: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+export function addScheduleCommands(program: Command, { asIs, redacted }: CommandActions): void {
   const schedule = program
     .command("schedule")
     .description("send prompts at set times; the daemon runs each in a session of its own")
@@ -38,38 +37,26 @@ Examples:
     .option("--max-cost-usd <amount>", "what one run may cost, with all of its delegates", positiveNumber)
     .option("--max-steps <n>", "how many steps one run may take", positiveInteger)
     .option("--json", "print JSON")
-    .action(async (name: string, prompt: string | undefined, flags) => {
-      const { scheduleAddCommand } = await import("./schedule.ts");
-      exit(await scheduleAddCommand(await ports.outward.through(ports, flags.json), name, prompt, flags));
-    });
+    .action(redacted(async () => (await import("./schedule.ts")).scheduleAddCommand));
 
   schedule
     .command("list")
     .description("list the schedules, their next ticks and what became of the last ones")
     .argument("[name]", "all ticks on the record of this schedule")
     .option("--json", "print JSON")
-    .action(async (name: string | undefined, flags) => {
-      const { scheduleListCommand } = await import("./schedule.ts");
-      exit(await scheduleListCommand(await ports.outward.through(ports, flags.json), name, flags));
-    });
+    .action(redacted(async () => (await import("./schedule.ts")).scheduleListCommand));
 
   schedule
     .command("remove")
     .description("remove a schedule; a run that works goes on, and the sessions of earlier runs stay")
     .argument("<name>", "its name")
     .option("--json", "print JSON")
-    .action(async (name: string, flags) => {
-      const { scheduleRemoveCommand } = await import("./schedule.ts");
-      exit(await scheduleRemoveCommand(ports, name, flags));
-    });
+    .action(asIs(async () => (await import("./schedule.ts")).scheduleRemoveCommand));
 
   schedule
     .command("run")
     .description("run a schedule once, now, and wait for the end; exit code 1 unless it was done")
     .argument("<name>", "its name")
     .option("--json", "print JSON")
-    .action(async (name: string, flags) => {
-      const { scheduleRunCommand } = await import("./schedule.ts");
-      exit(await scheduleRunCommand(await ports.outward.through(ports, flags.json), name, flags));
-    });
+    .action(redacted(async () => (await import("./schedule.ts")).scheduleRunCommand));
 }

@@ -1,50 +1,40 @@
 /** `harness sessions …`: the table of its commands; each is loaded when it is called. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { CliPorts } from "./cli-ports.ts";
-import type { ExitCode } from "./exit-code.ts";
+import type { CommandActions } from "./command-actions.ts";
 import { addStoreFlags } from "./flags.ts";
 
 const SESSION = "id of a session or a unique prefix";
 
 /** Adds the commands to the `sessions` group of `program`. */
-export function addSessionsCommands(program: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+export function addSessionsCommands(program: Command, { asIs, exit, ports, redacted }: CommandActions): void {
   const group = program.commands.find((command) => command.name() === "sessions");
   if (group === undefined) throw new Error("the program has no sessions group");
   const add = (name: string, description: string): Command =>
     addStoreFlags(group.command(name).description(description));
 
-  /** For commands that print what is in the log: with what counts as a secret today taken out again. */
-  const shown = ({ json }: { readonly json?: boolean }): Promise<CliPorts> => ports.outward.through(ports, json);
-
   add("list", "list sessions with their titles, newest first, those of this folder before the others")
     .option("--limit <n>", "how many to list", positiveInteger, 20)
     .option("--here", "only sessions of the current folder")
     .option("--json", "print JSON")
-    .action(async (flags) => exit(await (await import("./sessions-read.ts")).listSessions(await shown(flags), flags)));
+    .action(redacted(async () => (await import("./sessions-read.ts")).listSessions));
 
   add("show", "print a session as a transcript")
     .argument("<session>", SESSION)
     .option("--turn <n>", "print only this turn", positiveInteger)
     .option("--json", "print facts about the session and its turns as JSON")
-    .action(async (id, flags) =>
-      exit(await (await import("./sessions-read.ts")).showSession(await shown(flags), id, flags)),
-    );
+    .action(redacted(async () => (await import("./sessions-read.ts")).showSession));
 
   add("replay", "step through the events of a session; runs nothing again")
     .argument("<session>", SESSION)
     .option("--turn <n>", "start at this turn", positiveInteger)
     .option("--json", "print events as JSON lines")
-    .action(async (id, flags) =>
-      exit(await (await import("./sessions-replay.ts")).replaySession(await shown(flags), id, flags)),
-    );
+    .action(redacted(async () => (await import("./sessions-replay.ts")).replaySession));
 
   add("diff", "show the first turn in which two sessions differ")
     .argument("<a>", SESSION)
     .argument("<b>", SESSION)
     .option("--json", "print JSON")
-    .action(async (a, b, flags) =>
-      exit(await (await import("./sessions-diff.ts")).diffSessions(await shown(flags), a, b, flags)),
-    );
+    .action(redacted(async () => (await import("./sessions-diff.ts")).diffSessions));
 
   add("branch", "create a new session that starts as a copy of this one up to the end of a turn")
     .argument("<session>", SESSION)
@@ -52,19 +42,19 @@ export function addSessionsCommands(program: Command, ports: CliPorts, exit: (co
     .addOption(new Option("--turn <n>", "cut after this turn").argParser(positiveInteger).conflicts("at"))
     .option("--new", "create another branch even if there is one at this place")
     .option("--json", "print JSON")
-    .action(async (id, flags) => exit(await (await import("./sessions-write.ts")).branchCommand(ports, id, flags)));
+    .action(asIs(async () => (await import("./sessions-write.ts")).branchCommand));
 
   add("export", "write a session as JSON lines or as a Markdown transcript")
     .argument("<session>", SESSION)
     .addOption(new Option("--format <kind>", "output format").choices(["jsonl", "markdown"]).default("jsonl"))
     .option("-o, --output <file>", "a new file (default: standard output)")
-    .action(async (id, flags) => exit(await (await import("./sessions-port.ts")).exportCommand(ports, id, flags)));
+    .action(asIs(async () => (await import("./sessions-port.ts")).exportCommand));
 
   add("import", "import a session from exported JSON lines")
     .argument("<file>", "the file; '-' reads standard input")
     .option("--new-id", "import the session under new ids")
     .option("--json", "print JSON")
-    .action(async (file, flags) => exit(await (await import("./sessions-port.ts")).importCommand(ports, file, flags)));
+    .action(asIs(async () => (await import("./sessions-port.ts")).importCommand));
 
   for (const [name, description] of [
     ["pin", "keep a session's content from expiring"],
@@ -81,18 +71,18 @@ export function addSessionsCommands(program: Command, ports: CliPorts, exit: (co
   add("delete", "delete a session and all its events permanently")
     .argument("<session>", SESSION)
     .option("--yes", "do not ask")
-    .action(async (id, flags) => exit(await (await import("./sessions-write.ts")).deleteSession(ports, id, flags)));
+    .action(asIs(async () => (await import("./sessions-write.ts")).deleteSession));
 
   group
     .command("doctor")
     .description("check the encrypted log and say how to fix what is wrong")
     .option("--json", "print JSON")
-    .action(async (flags) => exit(await (await import("./sessions-care.ts")).doctorCommand(ports, flags)));
+    .action(asIs(async () => (await import("./sessions-care.ts")).doctorCommand));
 
   group
     .command("rekey")
     .description("encrypt the log with a new key file; no session may be open")
-    .action(async () => exit(await (await import("./sessions-care.ts")).rekeyCommand(ports)));
+    .action(asIs(async () => (await import("./sessions-care.ts")).rekeyCommand));
 
   group
     .command("expire")
@@ -104,7 +94,9 @@ export function addSessionsCommands(program: Command, ports: CliPorts, exit: (co
       const { loadSettings } = await import("#program/open");
       const { settings } = await loadSettings(ports, flags);
       const { expireCommand } = await import("./sessions-care.ts");
-      exit(await expireCommand(await shown(flags), { ...flags, settings: settings.retention }));
+      exit(
+        await expireCommand(await ports.outward.through(ports, flags.json), { ...flags, settings: settings.retention }),
+      );
     });
 }
 

@@ -1,10 +1,9 @@
 /** The commands below `harness token`, as entries of the program's table. */
 import { type Command, Option } from "commander";
-import type { CliPorts } from "./cli-ports.ts";
-import type { ExitCode } from "./exit-code.ts";
+import type { CommandActions } from "./command-actions.ts";
 import { collect } from "./flags.ts";
 
-export function addTokenCommands(token: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+export function addTokenCommands(token: Command, { asIs }: CommandActions): void {
   token.description("manage capability tokens, which let other programs use a session for a limited time");
 
   token
@@ -25,29 +24,27 @@ export function addTokenCommands(token: Command, ports: CliPorts, exit: (code: E
       "write it to a new file with mode 0400 (default: ci-token.json in the configuration folder)",
     )
     .option("--json", "print JSON")
-    .action(async (flags) => exit(await (await import("./token.ts")).tokenMintCommand(ports, flags)));
+    .action(asIs(async () => (await import("./token.ts")).tokenMintCommand));
 
   token
     .command("list")
     .description("list the tokens that were created on this machine")
     .option("--json", "print JSON")
-    .action(async (flags) => exit(await (await import("./token.ts")).tokenListCommand(ports, flags)));
+    .action(asIs(async () => (await import("./token.ts")).tokenListCommand));
 
   token
     .command("revoke")
     .description("revoke a token and every token that was created with it")
     .argument("<jti>", "its id, tok_…")
     .option("--json", "print JSON")
-    .action(async (jti: string, flags) =>
-      exit(await (await import("./token.ts")).tokenRevokeCommand(ports, jti, flags)),
-    );
+    .action(asIs(async () => (await import("./token.ts")).tokenRevokeCommand));
 
   token
     .command("check")
     .description("show the rights of the token in HARNESS_TOKEN or in a file; exit code 2 if it is unusable")
     .option("--file <path>", "the token file (default: HARNESS_TOKEN, then ci-token.json in the configuration folder)")
     .option("--json", "print JSON")
-    .action(async (flags) => exit(await (await import("./token.ts")).tokenCheckCommand(ports, flags)));
+    .action(asIs(async () => (await import("./token.ts")).tokenCheckCommand));
 }
 
 function names(value: string, previous: readonly string[] = []): readonly string[] {
