@@ -47,6 +47,7 @@ export {
 export { memoryText } from "./memory-text.ts";
 export type { ModelPort, ModelQuestion, ModelQuestionBlock, ModelQuestionMessage, ModelReply } from "./model-port.ts";
 export { nearestName } from "./nearest-name.ts";
+export { objectSchema } from "./object-schema.ts";
 export { once } from "./once.ts";
 export { type PaintName, paint } from "./paint.ts";
 export { foldedSegments } from "./path-segments.ts";

@@ -1,6 +1,6 @@
 /** `delegate`, `delegate_async` and `task.*`: work handed to other agents, as tools like all others. */
 import type { AgentArtifact, DelegationConfig } from "#artifacts";
-import type { Clock } from "#base";
+import { type Clock, objectSchema } from "#base";
 import { type Tool, type ToolContext, ToolError, type ToolOutput, textOutput } from "#engine";
 import { SessionId } from "#protocol";
 import { delegationFacts } from "#tools";
@@ -107,22 +107,18 @@ export function createDelegationTools({
         ...delegationFacts.poll,
         timeoutMs,
         description: "How far a task of delegate_async is, or all of them.",
-        parameters: { type: "object", properties: { task: { type: "string" } }, additionalProperties: false },
+        parameters: objectSchema({ task: { type: "string" } }),
         run: async (args) => told(chosen(args), args),
       },
       {
         ...delegationFacts.await,
         timeoutMs,
         description: "Wait for a task of delegate_async, for several, or for all, and get their results.",
-        parameters: {
-          type: "object",
-          properties: {
-            task: { type: "string" },
-            tasks: { type: "array", items: { type: "string" }, maxItems: MAX_AWAITED },
-            timeout_ms: { type: "integer", minimum: 1, description: "How long to wait; they go on after it." },
-          },
-          additionalProperties: false,
-        },
+        parameters: objectSchema({
+          task: { type: "string" },
+          tasks: { type: "array", items: { type: "string" }, maxItems: MAX_AWAITED },
+          timeout_ms: { type: "integer", minimum: 1, description: "How long to wait; they go on after it." },
+        }),
         async run(args, context) {
           const waited = chosen(args);
           await finished(waited, context, args.timeout_ms);
@@ -133,12 +129,7 @@ export function createDelegationTools({
         ...delegationFacts.cancel,
         timeoutMs,
         description: "Stop a task of delegate_async.",
-        parameters: {
-          type: "object",
-          properties: { task: { type: "string" } },
-          required: ["task"],
-          additionalProperties: false,
-        },
+        parameters: objectSchema({ task: { type: "string" } }, ["task"]),
         async run(args, context) {
           const task = find(args.task);
           task.running.stop({ reason: "user" });
@@ -153,12 +144,10 @@ export function createDelegationTools({
 /** Offered while there is something to decide about. */
 function worktreeTools(worktrees: HeldWorktrees, timeoutMs: number): readonly Tool[] {
   if (worktrees.size === 0) return [];
-  const parameters = {
-    type: "object",
-    properties: { task: { type: "string", description: "The session of the delegate, as its result names it." } },
-    required: ["task"],
-    additionalProperties: false,
-  };
+  const parameters = objectSchema(
+    { task: { type: "string", description: "The session of the delegate, as its result names it." } },
+    ["task"],
+  );
   return [
     {
       ...delegationFacts.takeWorktree,

@@ -1,5 +1,5 @@
 /** What somebody asks of a delegate, as the tools take it and as hooks on `delegation.pre` see it. Pure. */
-import { defined } from "#base";
+import { defined, objectSchema } from "#base";
 import { eitherName, type PayloadChanges, ToolError } from "#engine";
 
 /** Tools, or hooks, that one request may define. */
@@ -58,7 +58,7 @@ const properties = {
 };
 
 export function requestSchema(): Readonly<Record<string, unknown>> {
-  return { type: "object", properties, required: ["task"], additionalProperties: false };
+  return objectSchema(properties, ["task"]);
 }
 
 /** Throws a ToolError that the model reads. */

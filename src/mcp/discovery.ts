@@ -3,7 +3,7 @@
  * schemas. A tool that was described is offered like any other from the next step on.
  */
 import type { McpServer } from "#artifacts";
-import { once } from "#base";
+import { objectSchema, once } from "#base";
 import { type Tool, ToolError, textOutput } from "#engine";
 import { createToolSearch } from "./tool-search.ts";
 
@@ -43,15 +43,13 @@ function searchTool(servers: readonly LazyServer[], all: readonly Tool[]): Tool 
     class: "read_only",
     fresh: true,
     description: `Search the tools of MCP servers by keyword. mcp.describe gives their schemas. Available:\n${menu(servers)}`,
-    parameters: {
-      type: "object",
-      properties: {
+    parameters: objectSchema(
+      {
         query: { type: "string", maxLength: 500 },
         limit: { type: "integer", minimum: 1, maximum: MAX_RESULTS },
       },
-      required: ["query"],
-      additionalProperties: false,
-    },
+      ["query"],
+    ),
     async run({ query, limit }) {
       const found = index().find(String(query), typeof limit === "number" ? limit : DEFAULT_RESULTS);
       return textOutput(found.length === 0 ? "No tool matches." : found.map(line).join("\n"));
@@ -67,12 +65,10 @@ function describeTool(all: readonly Tool[], onDescribed: (names: readonly string
     class: "read_only",
     fresh: true,
     description: "Get the full description and input schema of tools of MCP servers, by their names.",
-    parameters: {
-      type: "object",
-      properties: { names: { type: "array", items: { type: "string" }, minItems: 1, maxItems: MAX_DESCRIBED } },
-      required: ["names"],
-      additionalProperties: false,
-    },
+    parameters: objectSchema(
+      { names: { type: "array", items: { type: "string" }, minItems: 1, maxItems: MAX_DESCRIBED } },
+      ["names"],
+    ),
     async run({ names }) {
       const wanted = Array.isArray(names) ? names.map(String) : [];
       const found = wanted.flatMap((name) => byName.get(name) ?? []);

@@ -3,7 +3,7 @@
  * offered it.
  */
 import type { McpServer } from "#artifacts";
-import { GET_PROMPT_TOOL, isRecord, promptReference } from "#base";
+import { GET_PROMPT_TOOL, isRecord, objectSchema, promptReference } from "#base";
 import { type Tool, ToolError } from "#engine";
 import { toolOutput } from "./answer-output.ts";
 import { answering } from "./answer-server.ts";
@@ -25,16 +25,14 @@ export function promptTools(servers: readonly McpServer[]): readonly Tool[] {
       fresh: true,
       deferred: true,
       description: "Get the messages of a prompt of an MCP server.",
-      parameters: {
-        type: "object",
-        properties: {
+      parameters: objectSchema(
+        {
           server: { type: "string" },
           prompt: { type: "string" },
           arguments: { type: "object", maxProperties: MAX_ARGUMENTS, additionalProperties: { type: "string" } },
         },
-        required: ["server", "prompt", "arguments"],
-        additionalProperties: false,
-      },
+        ["server", "prompt", "arguments"],
+      ),
       timeoutMs: MAX_ASKING_MS * 2,
       subject: ({ server, prompt }) => promptReference(String(server), String(prompt)).slice("/mcp:".length),
       async run(args, context) {

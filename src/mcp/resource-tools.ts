@@ -1,6 +1,13 @@
 /** Resources of servers as two tools: one lists them, one reads them. Offered where a server has any. */
 import type { McpServer } from "#artifacts";
-import { messageOf, READ_RESOURCE_TOOL, RESOURCES_TOOL, resourceReference, type ServerResource } from "#base";
+import {
+  messageOf,
+  objectSchema,
+  READ_RESOURCE_TOOL,
+  RESOURCES_TOOL,
+  resourceReference,
+  type ServerResource,
+} from "#base";
 import { type Tool, ToolError, textOutput } from "#engine";
 import { toolOutput } from "./answer-output.ts";
 import { answering } from "./answer-server.ts";
@@ -33,15 +40,11 @@ function listTool(servers: readonly McpServer[], find: (name: unknown) => McpSer
     class: "read_only",
     fresh: true,
     description: `List resources and resource templates of MCP servers (${servers.map(({ name }) => name).join(", ")}). Read one with ${READ_RESOURCE_TOOL}.`,
-    parameters: {
-      type: "object",
-      properties: {
-        server: { type: "string" },
-        query: { type: "string", maxLength: 500, description: "Words to look for." },
-        limit: { type: "integer", minimum: 1, maximum: MAX_LISTED },
-      },
-      additionalProperties: false,
-    },
+    parameters: objectSchema({
+      server: { type: "string" },
+      query: { type: "string", maxLength: 500, description: "Words to look for." },
+      limit: { type: "integer", minimum: 1, maximum: MAX_LISTED },
+    }),
     timeoutMs: Math.max(...servers.map(({ toolTimeoutMs }) => toolTimeoutMs)),
     async run({ server, query, limit }, { ports, signal }) {
       const asked = server === undefined ? servers : [find(server)];
@@ -91,12 +94,10 @@ function readTool(find: (name: unknown) => McpServer): Tool {
     class: "sensitive",
     fresh: true,
     description: `Read a resource of an MCP server by its URI. ${RESOURCES_TOOL} lists them; fill in the braces of a template first.`,
-    parameters: {
-      type: "object",
-      properties: { server: { type: "string" }, uri: { type: "string", maxLength: MAX_URI_CHARS } },
-      required: ["server", "uri"],
-      additionalProperties: false,
-    },
+    parameters: objectSchema({ server: { type: "string" }, uri: { type: "string", maxLength: MAX_URI_CHARS } }, [
+      "server",
+      "uri",
+    ]),
     timeoutMs: MAX_ASKING_MS * 2,
     // As somebody writes it in an input, without the sign in front.
     subject: ({ server, uri }) => resourceReference(String(server), String(uri)).slice(1),

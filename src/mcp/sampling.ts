@@ -9,6 +9,7 @@ import {
   type ModelQuestion,
   type ModelQuestionBlock,
   type ModelQuestionMessage,
+  objectSchema,
   SAMPLE_TOOL,
   type ServerAsk,
   type ServerReply,
@@ -34,12 +35,7 @@ export function samplingTools(servers: readonly McpServer[]): readonly Tool[] {
       fresh: true,
       deferred: true,
       description: "Answers a request of an MCP server with the model of the session.",
-      parameters: {
-        type: "object",
-        properties: { server: { type: "string" }, request: { type: "object" } },
-        required: ["server", "request"],
-        additionalProperties: false,
-      },
+      parameters: objectSchema({ server: { type: "string" }, request: { type: "object" } }, ["server", "request"]),
       timeoutMs: TIMEOUT_MS,
       subject: ({ server }) => String(server),
       async run({ server, request }, { ports, nesting, signal }) {

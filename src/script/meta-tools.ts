@@ -1,5 +1,5 @@
 /** `meta.*` as tools of the model: the same registry that scripts reach, through the same chain as every call. */
-import { messageOf } from "#base";
+import { messageOf, objectSchema } from "#base";
 import { type HookPoint, type Tool, type ToolContext, ToolError, textOutput } from "#engine";
 import { isRecord } from "./arguments.ts";
 import { callDepth, nested } from "./call-depth.ts";
@@ -38,7 +38,7 @@ export function metaTools(meta: ScriptMeta): readonly Tool[] {
       label: "ListTools",
       class: "read_only",
       description: "List tools, all or those whose name matches a pattern such as fs.*.",
-      parameters: { type: "object", properties: { pattern: text }, additionalProperties: false },
+      parameters: objectSchema({ pattern: text }),
       run: async ({ pattern }) => textOutput(jsonText([...meta.listTools(typeof pattern === "string" ? pattern : "")])),
     },
     {
@@ -46,12 +46,7 @@ export function metaTools(meta: ScriptMeta): readonly Tool[] {
       label: "CallTool",
       class: "mutating",
       description: "Call a tool by name.",
-      parameters: {
-        type: "object",
-        properties: { name: text, args: { type: "object" } },
-        required: ["name"],
-        additionalProperties: false,
-      },
+      parameters: objectSchema({ name: text, args: { type: "object" } }, ["name"]),
       subject: ({ name }) => String(name),
       async run({ name, args }, context) {
         if (callDepth() >= meta.maxCallDepth) {

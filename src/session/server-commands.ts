@@ -10,10 +10,8 @@ import type { SessionServers } from "./servers.ts";
 const MAX_PROMPT_ROWS = 800;
 
 const ACTION_SCHEMA = {
-  type: "object",
+  ...textArguments("action"),
   properties: { action: { type: "string", enum: ["status", "restart"] } },
-  required: [],
-  additionalProperties: false,
 } as const;
 
 export interface ServerCommands {

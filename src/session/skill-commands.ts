@@ -2,22 +2,18 @@
 import { skillsOf } from "#artifacts";
 import { counted } from "#base";
 import type { SlashEntry, SlashSource } from "#engine";
+import { textArguments } from "#protocol";
 import type { ProjectRuntime } from "./project.ts";
 
 /** As it is typed: `/skills:release the shop`. */
-const TASK_SCHEMA = {
-  type: "object",
-  properties: { text: { type: "string" } },
-  required: [],
-  additionalProperties: false,
-} as const;
+const TASK_SCHEMA = textArguments("text");
 
 export function skillCommands(runtime: ProjectRuntime | undefined): SlashSource {
   const reload: SlashEntry = {
     namespace: "skills",
     name: "reload",
     description: "Look at the skills on disk again; new and changed ones need your ack",
-    args_schema: { type: "object", properties: {}, required: [], additionalProperties: false },
+    args_schema: textArguments(),
     async run() {
       await runtime?.refresh();
       return { text: `${counted(runtime === undefined ? 0 : skillsOf(runtime.live.current()).length, "skill")}.` };

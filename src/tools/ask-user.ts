@@ -1,4 +1,5 @@
 /** `ask_user`: puts a question to the person. It never decides for them; without an answer it says so. */
+import { objectSchema } from "#base";
 import { textOutput } from "#engine";
 import { textArgument, textListArgument } from "./arguments.ts";
 import type { BuiltinTool } from "./facts.ts";
@@ -13,12 +14,9 @@ export const askUserTool: BuiltinTool = {
   kind: "question",
   fresh: true,
   description: "Ask the user, with options to choose from if any. Only when the answer changes what you do.",
-  parameters: {
-    type: "object",
-    properties: { question: { type: "string" }, options: { type: "array", items: { type: "string" } } },
-    required: ["question"],
-    additionalProperties: false,
-  },
+  parameters: objectSchema({ question: { type: "string" }, options: { type: "array", items: { type: "string" } } }, [
+    "question",
+  ]),
   timeoutMs: ANSWER_TIMEOUT_MS,
   subject: (args) => textArgument(args, "question"),
   async run(args, context) {

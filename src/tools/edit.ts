@@ -1,5 +1,5 @@
 /** `fs.edit`: replaces one exact piece of a text file, or every one. Matching is never fuzzy; only the advice is. */
-import type { FilePort } from "#base";
+import { type FilePort, objectSchema } from "#base";
 import { ToolError, textOutput } from "#engine";
 import { flagArgument, textArgument } from "./arguments.ts";
 import { adviseNoMatch } from "./edit-advice.ts";
@@ -22,17 +22,15 @@ export const editTool: BuiltinTool = {
   paths: [{ name: "path", means: "target", reveals: true }],
   description:
     "Replace old_text with new_text in a file. old_text: exact, without line numbers, with enough lines around it to be unique unless all is set.",
-  parameters: {
-    type: "object",
-    properties: {
+  parameters: objectSchema(
+    {
       path: { type: "string" },
       old_text: { type: "string" },
       new_text: { type: "string" },
       all: { type: "boolean" },
     },
-    required: ["path", "old_text", "new_text"],
-    additionalProperties: false,
-  },
+    ["path", "old_text", "new_text"],
+  ),
   subject: (args) => textArgument(args, "path"),
   async run(args, { ports }) {
     const path = textArgument(args, "path");

@@ -1,5 +1,5 @@
 /** `exec`: one Bash command in its own process group. It judges nothing; what may run is the gate's business. */
-import { type Clock, EffectError, type EffectPorts, type ProcessExit, type ProcessSpec } from "#base";
+import { type Clock, EffectError, type EffectPorts, objectSchema, type ProcessExit, type ProcessSpec } from "#base";
 import { type ToolContext, ToolError, type ToolOutput, textOutput } from "#engine";
 import { reasonText } from "#protocol";
 import { flagArgument, optionalInteger, optionalText, textArgument } from "./arguments.ts";
@@ -30,9 +30,8 @@ export const execFacts = {
     "timeout_ms: 120000, at most 600000. " +
     "What only reads runs unasked: read-only, no network, 10 s. " +
     "ask: true asks the user instead; outside: true asks to run it unsandboxed, as the user.",
-  parameters: {
-    type: "object",
-    properties: {
+  parameters: objectSchema(
+    {
       command: { type: "string" },
       timeout_ms: { type: "integer" },
       cwd: { type: "string" },
@@ -40,9 +39,8 @@ export const execFacts = {
       outside: { type: "boolean" },
       background: { type: "boolean" },
     },
-    required: ["command"],
-    additionalProperties: false,
-  },
+    ["command"],
+  ),
   timeoutMs: MAX_TIMEOUT_MS + END_MARGIN_MS,
   subject: (args) => textArgument(args, "command"),
 } as const satisfies Omit<BuiltinTool, "run">;

@@ -1,5 +1,5 @@
 /** `web.fetch`: one public web page as text the model can read. Whether it may be fetched is decided by the port. */
-import { beginningOf, type WebResponse, withoutCutEnd } from "#base";
+import { beginningOf, objectSchema, type WebResponse, withoutCutEnd } from "#base";
 import { ToolError } from "#engine";
 import { flagArgument, textArgument } from "./arguments.ts";
 import type { BuiltinTool } from "./facts.ts";
@@ -18,12 +18,7 @@ export const fetchTool: BuiltinTool = {
   class: "sensitive",
   kind: "fetch",
   description: "GET a public URL; HTML becomes Markdown unless raw.",
-  parameters: {
-    type: "object",
-    properties: { url: { type: "string" }, raw: { type: "boolean" } },
-    required: ["url"],
-    additionalProperties: false,
-  },
+  parameters: objectSchema({ url: { type: "string" }, raw: { type: "boolean" } }, ["url"]),
   subject: (args) => textArgument(args, "url"),
   async run(args, { ports, signal }) {
     const request = { url: textArgument(args, "url"), maxBytes: MAX_BODY_BYTES, timeoutMs: TIMEOUT_MS };

@@ -1,5 +1,5 @@
 /** `fs.glob`: files by name pattern, newest first. What ignore files leave out stays out. */
-import type { FilePort } from "#base";
+import { type FilePort, objectSchema } from "#base";
 import { ToolError, textOutput } from "#engine";
 import { optionalText, textArgument } from "./arguments.ts";
 import type { BuiltinTool } from "./facts.ts";
@@ -24,12 +24,7 @@ export const globTool: BuiltinTool = {
     { name: "path", means: "target", reveals: true },
   ],
   description: "Find files by glob such as src/**/*.ts, newest first. Ignored files are left out.",
-  parameters: {
-    type: "object",
-    properties: { pattern: { type: "string" }, path: { type: "string" } },
-    required: ["pattern"],
-    additionalProperties: false,
-  },
+  parameters: objectSchema({ pattern: { type: "string" }, path: { type: "string" } }, ["pattern"]),
   subject: (args) => optionalText(args, "path") ?? ".",
   async run(args, { ports, signal }) {
     const path = optionalText(args, "path") ?? ".";

@@ -1,5 +1,5 @@
 /** `job.read` and `job.stop`: the model's hold on its background commands. The commands themselves were judged when they were started. */
-import type { Clock } from "#base";
+import { type Clock, objectSchema } from "#base";
 import { type Tool, type ToolContext, ToolError, textOutput } from "#engine";
 import { howItEnded } from "#protocol";
 import { optionalInteger, optionalText, textArgument } from "./arguments.ts";
@@ -38,11 +38,7 @@ export function createJobTools(
     description:
       "What a background command printed since you last read it, or from position `from`; without job: all commands. " +
       "wait_ms (at most 600000) waits for its end.",
-    parameters: {
-      type: "object",
-      properties: { job: { type: "string" }, from: { type: "integer" }, wait_ms: { type: "integer" } },
-      additionalProperties: false,
-    },
+    parameters: objectSchema({ job: { type: "string" }, from: { type: "integer" }, wait_ms: { type: "integer" } }),
     timeoutMs: MAX_WAIT_MS + WAIT_MARGIN_MS,
     async run(args, context) {
       if (optionalText(args, "job") === undefined)
@@ -62,12 +58,7 @@ export function createJobTools(
   const stop: Tool & ToolFacts = {
     ...jobFacts.stop,
     description: "End a background command.",
-    parameters: {
-      type: "object",
-      properties: { job: { type: "string" } },
-      required: ["job"],
-      additionalProperties: false,
-    },
+    parameters: objectSchema({ job: { type: "string" } }, ["job"]),
     async run(args) {
       const job = find(args);
       if (job.end === undefined) await jobs.stop(job.id, "by the agent");

@@ -1,5 +1,5 @@
 /** `fs.list`: one directory, not its subdirectories. */
-import type { DirectoryEntry, FilePort } from "#base";
+import { type DirectoryEntry, type FilePort, objectSchema } from "#base";
 import { ToolError, textOutput } from "#engine";
 import { optionalText } from "./arguments.ts";
 import type { BuiltinTool } from "./facts.ts";
@@ -15,11 +15,7 @@ export const listTool: BuiltinTool = {
   kind: "list",
   paths: [{ name: "path", means: "target", reveals: true }],
   description: "List a directory (default: workspace root).",
-  parameters: {
-    type: "object",
-    properties: { path: { type: "string" } },
-    additionalProperties: false,
-  },
+  parameters: objectSchema({ path: { type: "string" } }),
   subject: (args) => optionalText(args, "path") ?? ".",
   async run(args, { ports }) {
     const path = optionalText(args, "path") ?? ".";

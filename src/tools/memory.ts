@@ -7,6 +7,7 @@ import {
   memoryTiers,
   memoryTypes,
   type OwnScope,
+  objectSchema,
   ownScopes,
 } from "#base";
 import { type Tool, ToolError, textOutput } from "#engine";
@@ -40,12 +41,7 @@ function memoryName(args: Readonly<Record<string, unknown>>): string {
 export const searchMemories: Tool & ToolFacts = {
   ...memoryFacts.search,
   description: `Find memories of earlier sessions by words; the best ${FOUND} are shown.`,
-  parameters: {
-    type: "object",
-    properties: { query: { type: "string", maxLength: MAX_QUERY_CHARS } },
-    required: ["query"],
-    additionalProperties: false,
-  },
+  parameters: objectSchema({ query: { type: "string", maxLength: MAX_QUERY_CHARS } }, ["query"]),
   async run(args, { ports }) {
     const found = await ports.memory.search(textArgument(args, "query"), FOUND);
     return textOutput(found.map(memoryText).join("\n\n") || "No memory matches.");
@@ -56,9 +52,8 @@ export const writeMemory: Tool & ToolFacts = {
   ...memoryFacts.write,
   description:
     "Remember something for later sessions: a preference of the user, a correction, a fact that files do not show. Not what the code says, and never a secret. One subject each; the same name replaces it.",
-  parameters: {
-    type: "object",
-    properties: {
+  parameters: objectSchema(
+    {
       name: NAME,
       description: { type: "string", minLength: 1, maxLength: 300, description: "One line: what it says." },
       tags: {
@@ -80,9 +75,8 @@ export const writeMemory: Tool & ToolFacts = {
       tier: { type: "string", enum: memoryTiers, description: "core: in every prompt. Default: long-term." },
       scope: SCOPE,
     },
-    required: ["name", "description", "tags"],
-    additionalProperties: false,
-  },
+    ["name", "description", "tags"],
+  ),
   async run(args, { ports }) {
     const draft: MemoryDraft = {
       name: textArgument(args, "name"),
@@ -103,12 +97,7 @@ export const writeMemory: Tool & ToolFacts = {
 export const forgetMemory: Tool & ToolFacts = {
   ...memoryFacts.forget,
   description: "Forget a memory that is wrong or out of date.",
-  parameters: {
-    type: "object",
-    properties: { name: NAME, scope: SCOPE },
-    required: ["name"],
-    additionalProperties: false,
-  },
+  parameters: objectSchema({ name: NAME, scope: SCOPE }, ["name"]),
   async run(args, { ports }) {
     const name = textArgument(args, "name");
     const scope = scopeOf(args);

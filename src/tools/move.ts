@@ -1,4 +1,5 @@
 /** `fs.move`: renames or moves one file or directory. */
+import { objectSchema } from "#base";
 import { textOutput } from "#engine";
 import { textArgument } from "./arguments.ts";
 import type { BuiltinTool } from "./facts.ts";
@@ -15,12 +16,7 @@ export const moveTool: BuiltinTool = {
     { name: "to", means: "entry", reveals: false },
   ],
   description: "Move or rename a file or directory; never overwrites.",
-  parameters: {
-    type: "object",
-    properties: { from: { type: "string" }, to: { type: "string" } },
-    required: ["from", "to"],
-    additionalProperties: false,
-  },
+  parameters: objectSchema({ from: { type: "string" }, to: { type: "string" } }, ["from", "to"]),
   subject: (args) => `${textArgument(args, "from")} -> ${textArgument(args, "to")}`,
   async run(args, { ports }) {
     const from = textArgument(args, "from");

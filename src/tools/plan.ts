@@ -2,7 +2,7 @@
  * `plan`: puts a plan to the person, who approves it, edits it or says what is wrong with it. What was agreed is kept by whoever made
  * the tool; the tool decides nothing itself.
  */
-import { isRecord } from "#base";
+import { isRecord, objectSchema } from "#base";
 import { type Tool, ToolError, textOutput } from "#engine";
 import { type CallId, PLAN_MAX_CHARS } from "#protocol";
 import { flagArgument, optionalText } from "./arguments.ts";
@@ -34,11 +34,7 @@ export function createPlanTool(desk: PlanDesk): Tool & ToolFacts {
   return {
     ...planFacts,
     description: "Propose a plan (Markdown) to the user, who may edit it. done: true closes the plan once carried out.",
-    parameters: {
-      type: "object",
-      properties: { plan: { type: "string" }, done: { type: "boolean" } },
-      additionalProperties: false,
-    },
+    parameters: objectSchema({ plan: { type: "string" }, done: { type: "boolean" } }),
     timeoutMs: ANSWER_TIMEOUT_MS,
     async run(args, { ask, callId }) {
       const plan = optionalText(args, "plan")?.trim() ?? "";

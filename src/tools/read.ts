@@ -1,5 +1,5 @@
 /** `fs.read`: a page of a text file with line numbers, or an image. Refuses other binaries. */
-import { EffectError, type FilePort } from "#base";
+import { EffectError, type FilePort, objectSchema } from "#base";
 import { ToolError, type ToolOutput, textOutput } from "#engine";
 import { type Arguments, optionalInteger, textArgument } from "./arguments.ts";
 import type { BuiltinTool } from "./facts.ts";
@@ -20,12 +20,9 @@ export const readTool: BuiltinTool = {
   paths: [{ name: "path", means: "target", reveals: true }],
   description:
     "Read a text file as numbered lines, or an image. offset: first line (from 1), limit: line count, for long files.",
-  parameters: {
-    type: "object",
-    properties: { path: { type: "string" }, offset: { type: "integer" }, limit: { type: "integer" } },
-    required: ["path"],
-    additionalProperties: false,
-  },
+  parameters: objectSchema({ path: { type: "string" }, offset: { type: "integer" }, limit: { type: "integer" } }, [
+    "path",
+  ]),
   subject: (args) => textArgument(args, "path"),
   async run(args, { ports }) {
     const path = textArgument(args, "path");

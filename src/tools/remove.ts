@@ -1,4 +1,5 @@
 /** `fs.remove`: deletes one file, or a directory with all that is in it. */
+import { objectSchema } from "#base";
 import { textOutput } from "#engine";
 import { flagArgument, textArgument } from "./arguments.ts";
 import type { BuiltinTool } from "./facts.ts";
@@ -11,12 +12,7 @@ export const removeTool: BuiltinTool = {
   kind: "change",
   paths: [{ name: "path", means: "entry", reveals: false }],
   description: "Delete a file, or a directory with recursive.",
-  parameters: {
-    type: "object",
-    properties: { path: { type: "string" }, recursive: { type: "boolean" } },
-    required: ["path"],
-    additionalProperties: false,
-  },
+  parameters: objectSchema({ path: { type: "string" }, recursive: { type: "boolean" } }, ["path"]),
   subject: (args) => textArgument(args, "path"),
   async run(args, { ports }) {
     const path = textArgument(args, "path");

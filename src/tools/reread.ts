@@ -2,6 +2,7 @@
  * `reread`: a result or an input of this session that a compaction has removed, as the log has it. It is there once something was
  * removed. It reads the session's own log and nothing else; what it gives carries every label that the session holds.
  */
+import { objectSchema } from "#base";
 import { type Tool, ToolError, type ToolOutput } from "#engine";
 import type { Event } from "#protocol";
 import { optionalInteger } from "./arguments.ts";
@@ -22,12 +23,7 @@ export function createRereadTool(read: (event: number) => Promise<Event | undefi
     ...rereadFacts,
     description:
       "Read again what was removed from this conversation to save room: the number of a result, as references and summaries name it.",
-    parameters: {
-      type: "object",
-      properties: { event: { type: "integer", minimum: 1 } },
-      required: ["event"],
-      additionalProperties: false,
-    },
+    parameters: objectSchema({ event: { type: "integer", minimum: 1 } }, ["event"]),
     async run(args): Promise<ToolOutput> {
       const number = optionalInteger(args, "event", 1) ?? 0;
       const event = await read(number);

@@ -1,5 +1,5 @@
 /** `fs.search`: file contents by regular expression, in ripgrep's linear-time syntax. */
-import { type EffectPorts, withoutCutEnd } from "#base";
+import { type EffectPorts, objectSchema, withoutCutEnd } from "#base";
 import { ToolError, textOutput } from "#engine";
 import { type Arguments, flagArgument, optionalInteger, optionalText, textArgument } from "./arguments.ts";
 import type { BuiltinTool } from "./facts.ts";
@@ -24,9 +24,8 @@ export const searchTool: BuiltinTool = {
     { name: "glob", means: "glob", reveals: true },
   ],
   description: "Search file contents by regex (ripgrep syntax). glob: files to search, context: lines around a match.",
-  parameters: {
-    type: "object",
-    properties: {
+  parameters: objectSchema(
+    {
       pattern: { type: "string" },
       path: { type: "string" },
       glob: { type: "string" },
@@ -34,9 +33,8 @@ export const searchTool: BuiltinTool = {
       context: { type: "integer" },
       output: { enum: OUTPUTS },
     },
-    required: ["pattern"],
-    additionalProperties: false,
-  },
+    ["pattern"],
+  ),
   subject: (args) => optionalText(args, "path") ?? ".",
   async run(args, { ports, signal }) {
     const place = await placeOf(ports, optionalText(args, "path") ?? ".");

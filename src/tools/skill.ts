@@ -2,7 +2,9 @@
  * `skill`: the text of a skill that the user allowed, or a file of its folder. It reads nothing itself: the text was read with the
  * project, and a file goes through `fs.read` with everything that judges it. What a skill says to run is an ordinary call.
  */
+
 import { posix } from "node:path";
+import { objectSchema } from "#base";
 import { type Tool, ToolError, textOutput } from "#engine";
 import { optionalText } from "./arguments.ts";
 import type { ToolFacts } from "./facts.ts";
@@ -37,11 +39,7 @@ export function createSkillTool(shelf: SkillShelf): Tool & ToolFacts {
     ...skillFacts,
     description:
       "Read a skill by name before a task that its description covers; with file, a file of its folder. search finds skills by words.",
-    parameters: {
-      type: "object",
-      properties: { name: { type: "string" }, file: { type: "string" }, search: { type: "string" } },
-      additionalProperties: false,
-    },
+    parameters: objectSchema({ name: { type: "string" }, file: { type: "string" }, search: { type: "string" } }),
     async run(args, { call, ports }) {
       const [name, file, search] = ["name", "file", "search"].map((key) => optionalText(args, key));
       if (name === undefined) {

@@ -1,5 +1,5 @@
 /** `todos`: replaces the list of what is to be done. It keeps nothing: the list is an event of the session. */
-import { isRecord, visibleLine } from "#base";
+import { isRecord, objectSchema, visibleLine } from "#base";
 import { type Tool, type ToolContext, ToolError, textOutput } from "#engine";
 import { TODO_MAX_CHARS, TODO_STATES, TODOS_MAX, type Todo } from "#protocol";
 import type { ToolFacts } from "./facts.ts";
@@ -19,22 +19,15 @@ export function createTodosTool(
   return {
     ...todosFacts,
     description: "Replace your todo list, which the user sees. For work of several steps; keep one item active.",
-    parameters: {
-      type: "object",
-      properties: {
+    parameters: objectSchema(
+      {
         todos: {
           type: "array",
-          items: {
-            type: "object",
-            properties: { text: { type: "string" }, state: { enum: TODO_STATES } },
-            required: ["text", "state"],
-            additionalProperties: false,
-          },
+          items: objectSchema({ text: { type: "string" }, state: { enum: TODO_STATES } }, ["text", "state"]),
         },
       },
-      required: ["todos"],
-      additionalProperties: false,
-    },
+      ["todos"],
+    ),
     async run(args, context) {
       const todos = checked(args.todos);
       await change(context, todos);

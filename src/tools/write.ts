@@ -1,5 +1,5 @@
 /** `fs.write`: creates a file or replaces all of it. */
-import { type FileInfo, type FilePort, hasMarker } from "#base";
+import { type FileInfo, type FilePort, hasMarker, objectSchema } from "#base";
 import { textOutput } from "#engine";
 import { textArgument } from "./arguments.ts";
 import type { BuiltinTool } from "./facts.ts";
@@ -16,12 +16,7 @@ export const writeTool: BuiltinTool = {
   kind: "change",
   paths: [{ name: "path", means: "target", reveals: false }],
   description: "Create or overwrite a whole file; parent directories are made. To change a part, use fs.edit.",
-  parameters: {
-    type: "object",
-    properties: { path: { type: "string" }, content: { type: "string" } },
-    required: ["path", "content"],
-    additionalProperties: false,
-  },
+  parameters: objectSchema({ path: { type: "string" }, content: { type: "string" } }, ["path", "content"]),
   subject: (args) => textArgument(args, "path"),
   async run(args, { ports }) {
     const path = textArgument(args, "path");
