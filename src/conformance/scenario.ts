@@ -1,6 +1,7 @@
 /** A scenario: the steps to run on a target, and the requirements that they check. */
 import type { Caller, Target, Wire } from "./driver.ts";
 import type { RequirementId } from "./requirements.ts";
+import { type Stage, stage } from "./scenarios/steps.ts";
 import type { Trial } from "./trial.ts";
 
 /** A capability that a scenario needs from its target. */
@@ -15,14 +16,18 @@ export interface Scenario {
   run(trial: Trial): Promise<void>;
 }
 
+/** `runs` takes the steps; with `onStage` they begin with a client that watches a new session. */
 export function scenario(
   name: string,
   wires: Scenario["wires"],
   cites: Scenario["cites"],
-  run: Scenario["run"],
   needs: Scenario["needs"] = [],
-): Scenario {
-  return { name, wires, cites, run, needs };
+) {
+  const runs = (run: Scenario["run"]): Scenario => ({ name, wires, cites, needs, run });
+  return {
+    runs,
+    onStage: (run: (at: Stage, trial: Trial) => Promise<void>) => runs(async (trial) => run(await stage(trial), trial)),
+  };
 }
 
 /** The reason why the scenario cannot run on the target, or undefined if it can. */

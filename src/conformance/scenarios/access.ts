@@ -2,31 +2,36 @@
 import type { Connection } from "../driver.ts";
 import { Refused } from "../drivers/rest.ts";
 import { type Scenario, scenario } from "../scenario.ts";
-import { HELLO, stage } from "./steps.ts";
+import { HELLO } from "./steps.ts";
 
 const HTTP = ["rest", "ws", "plain"] as const;
 const FOREIGN_ORIGIN = "https://conformance.example";
 
 export const accessScenarios: readonly Scenario[] = [
-  scenario("no token, and an unknown token", HTTP, ["auth:required", "auth:unknown"], async (trial) => {
-    const { session, connection } = await stage(trial);
-    const nobody = await attempt(() => trial.target.connect("nobody"), session);
-    trial.check("auth:required", nobody === 401, `without a token, the server answers ${nobody}`);
-    const stranger = await attempt(() => trial.target.connect("stranger"), session);
-    trial.check("auth:unknown", stranger === 401, `with an unknown token, the server answers ${stranger}`);
-    // The small surface and the reads need no handshake, but they do need a token.
-    for (const path of ["/v1/sessions", "/v1/tools", `/v1/sessions/${session}/log`, `/events?session=${session}`]) {
-      const reply = await connection.http?.ask("GET", path, { token: null });
+  scenario("no token, and an unknown token", HTTP, ["auth:required", "auth:unknown"]).onStage(
+    async ({ session, connection }, trial) => {
+      const nobody = await attempt(() => trial.target.connect("nobody"), session);
+      trial.check("auth:required", nobody === 401, `without a token, the server answers ${nobody}`);
+      const stranger = await attempt(() => trial.target.connect("stranger"), session);
+      trial.check("auth:unknown", stranger === 401, `with an unknown token, the server answers ${stranger}`);
+      // The small surface and the reads need no handshake, but they do need a token.
+      for (const path of ["/v1/sessions", "/v1/tools", `/v1/sessions/${session}/log`, `/events?session=${session}`]) {
+        const reply = await connection.http?.ask("GET", path, { token: null });
+        trial.check(
+          "auth:required",
+          reply?.status === 401,
+          `the server answers GET ${path} without a token with ${reply?.status}`,
+        );
+      }
+      const log = await connection.log(session);
       trial.check(
         "auth:required",
-        reply?.status === 401,
-        `the server answers GET ${path} without a token with ${reply?.status}`,
+        !JSON.stringify(log).includes(HELLO),
+        "the server accepted an input without a token",
       );
-    }
-    const log = await connection.log(session);
-    trial.check("auth:required", !JSON.stringify(log).includes(HELLO), "the server accepted an input without a token");
-  }),
-  scenario("another host, another origin", ["rest"], ["auth:host", "auth:origin"], async (trial) => {
+    },
+  ),
+  scenario("another host, another origin", ["rest"], ["auth:host", "auth:origin"]).runs(async (trial) => {
     const { http } = await trial.connect();
     if (http === undefined) throw new Error("REST has requests");
     const host = await http.ask("GET", "/v1/health", { headers: { host: "conformance.example" } });
@@ -55,10 +60,7 @@ export const accessScenarios: readonly Scenario[] = [
       `the server answers the preflight request with ${preflight.status}`,
     );
   }),
-  scenario(
-    "an expired token",
-    ["rest", "ws"],
-    ["auth:expired"],
+  scenario("an expired token", ["rest", "ws"], ["auth:expired"], ["expired token", "other human"]).runs(
     async (trial) => {
       const connection = await trial.connect("other human");
       const session = await trial.session(connection);
@@ -66,7 +68,6 @@ export const accessScenarios: readonly Scenario[] = [
       const { ok, reason } = await connection.send(session, "say hello");
       trial.check("auth:expired", !ok && reason === "TokenExpired", `the server answered ${reason ?? "success"}`);
     },
-    ["expired token", "other human"],
   ),
 ];
 

@@ -24,64 +24,58 @@ const FLAGS = commandKinds.flatMap((kind) => {
 });
 
 export const handshakeScenarios: readonly Scenario[] = [
-  scenario("a command before the handshake of its connection", ["ws", "rpc"], ["handshake:first"], (trial) =>
+  scenario("a command before the handshake of its connection", ["ws", "rpc"], ["handshake:first"]).runs((trial) =>
     commandFirst(trial, "human"),
   ),
-  scenario(
-    "a command before the handshake of its token",
-    ["rest"],
-    ["handshake:first"],
+  scenario("a command before the handshake of its token", ["rest"], ["handshake:first"], ["other human"]).runs(
     (trial) => commandFirst(trial, "other human"),
-    // No other scenario has completed a handshake for this caller.
-    ["other human"],
   ),
   scenario(
     "what the handshake reports",
     ["rest", "ws", "rpc"],
     ["handshake:fields", "handshake:kinds", "handshake:features"],
-    async ({ target, check }) => {
-      const connection = await target.connect("human");
-      try {
-        const { ok, body, reason } = await connection.handshake();
-        check("handshake:fields", ok, `the handshake was refused: ${reason}`);
-        const version = fieldOf(body, "protocol_version");
-        check("handshake:fields", /^\d+\.\d+\.\d+$/.test(String(version)), `protocol_version is ${String(version)}`);
-        for (const name of [
-          "canonical_form_version",
-          "schema_version_token_claim",
-          "schema_version_profile",
-          "schema_version_session_log",
-        ]) {
-          check("handshake:fields", Number.isInteger(fieldOf(body, name)), `${name} is not a whole number`);
-        }
-        check(
-          "handshake:fields",
-          fieldOf(body, "resource_uri_scheme") === "harness/v1",
-          "resource_uri_scheme is not harness/v1",
-        );
-        const listed = (name: string): readonly unknown[] => {
-          const list = fieldOf(body, name);
-          return Array.isArray(list) ? list : [];
-        };
-        const lacking = [
-          ...COMMANDS.filter((kind) => !listed("command_kinds").includes(kind)),
-          ...EVENTS.filter((kind) => !listed("event_kinds").includes(kind)),
-        ];
-        check("handshake:kinds", lacking.length === 0, `the handshake does not list ${lacking.join(", ")}`);
-        const unflagged = FLAGS.filter(
-          ([kind, flag]) => listed("command_kinds").includes(kind) && !listed("features").includes(flag),
-        );
-        check(
-          "handshake:features",
-          unflagged.length === 0,
-          `commands without their feature flag: ${unflagged.join(" ")}`,
-        );
-      } finally {
-        await connection.close();
+  ).runs(async ({ target, check }) => {
+    const connection = await target.connect("human");
+    try {
+      const { ok, body, reason } = await connection.handshake();
+      check("handshake:fields", ok, `the handshake was refused: ${reason}`);
+      const version = fieldOf(body, "protocol_version");
+      check("handshake:fields", /^\d+\.\d+\.\d+$/.test(String(version)), `protocol_version is ${String(version)}`);
+      for (const name of [
+        "canonical_form_version",
+        "schema_version_token_claim",
+        "schema_version_profile",
+        "schema_version_session_log",
+      ]) {
+        check("handshake:fields", Number.isInteger(fieldOf(body, name)), `${name} is not a whole number`);
       }
-    },
-  ),
-  scenario("a client of another version", ["rest", "ws"], ["handshake:version"], async ({ connect, check }) => {
+      check(
+        "handshake:fields",
+        fieldOf(body, "resource_uri_scheme") === "harness/v1",
+        "resource_uri_scheme is not harness/v1",
+      );
+      const listed = (name: string): readonly unknown[] => {
+        const list = fieldOf(body, name);
+        return Array.isArray(list) ? list : [];
+      };
+      const lacking = [
+        ...COMMANDS.filter((kind) => !listed("command_kinds").includes(kind)),
+        ...EVENTS.filter((kind) => !listed("event_kinds").includes(kind)),
+      ];
+      check("handshake:kinds", lacking.length === 0, `the handshake does not list ${lacking.join(", ")}`);
+      const unflagged = FLAGS.filter(
+        ([kind, flag]) => listed("command_kinds").includes(kind) && !listed("features").includes(flag),
+      );
+      check(
+        "handshake:features",
+        unflagged.length === 0,
+        `commands without their feature flag: ${unflagged.join(" ")}`,
+      );
+    } finally {
+      await connection.close();
+    }
+  }),
+  scenario("a client of another version", ["rest", "ws"], ["handshake:version"]).runs(async ({ connect, check }) => {
     const connection = await connect();
     const { ok, reason } = await connection.handshake("999.0.0");
     check(

@@ -2,7 +2,7 @@
 import type { Connection } from "../driver.ts";
 import { type Scenario, scenario } from "../scenario.ts";
 import { nth, type Trial } from "../trial.ts";
-import { decide, ended, eventsOf, fileName, hold, type Stage, stage } from "./steps.ts";
+import { decide, ended, eventsOf, fileName, hold, type Stage } from "./steps.ts";
 
 const COMMANDS = ["in-process", "rest", "ws", "rpc"] as const;
 /** How long a question waits. */
@@ -22,12 +22,8 @@ async function holdUnrun(trial: Trial, at: Stage): Promise<string> {
 }
 
 export const permissionScenarios: readonly Scenario[] = [
-  scenario(
-    "a person allows a call",
-    COMMANDS,
-    ["permission:asked", "permission:allow", "session:undo"],
-    async (trial) => {
-      const at = await stage(trial);
+  scenario("a person allows a call", COMMANDS, ["permission:asked", "permission:allow", "session:undo"]).onStage(
+    async (at, trial) => {
       const callId = await holdUnrun(trial, at);
       const answer = await decide(at.connection, at.session, callId, "allow_once");
       trial.check("permission:allow", answer.ok, `the answer was refused: ${answer.reason}`);
@@ -37,14 +33,12 @@ export const permissionScenarios: readonly Scenario[] = [
       await takeBack(trial, at);
     },
   ),
-  scenario("a call that waits, on the small surface", ["plain"], ["permission:asked"], async (trial) => {
-    const at = await stage(trial);
+  scenario("a call that waits, on the small surface", ["plain"], ["permission:asked"]).onStage(async (at, trial) => {
     const callId = await holdUnrun(trial, at);
     await decide(at.connection, at.session, callId, "deny");
     await ended(at.feed);
   }),
-  scenario("a person denies a call", COMMANDS, ["permission:deny"], async (trial) => {
-    const at = await stage(trial);
+  scenario("a person denies a call", COMMANDS, ["permission:deny"]).onStage(async (at, trial) => {
     const { callId } = await hold(at);
     const answer = await decide(at.connection, at.session, callId, "deny");
     trial.check("permission:deny", answer.ok, `the answer was refused: ${answer.reason}`);
@@ -56,12 +50,8 @@ export const permissionScenarios: readonly Scenario[] = [
     const how = eventsOf(log, "TurnEnded").map(({ payload }) => payload.outcome);
     trial.check("permission:deny", how.join() === "answered", `the outcome of the turn is ${how.join(", ")}`);
   }),
-  scenario(
-    "approval for one call, and for a tool",
-    COMMANDS,
-    ["permission:once", "permission:always"],
-    async (trial) => {
-      const at = await stage(trial);
+  scenario("approval for one call, and for a tool", COMMANDS, ["permission:once", "permission:always"]).onStage(
+    async (at, trial) => {
       const name = fileName(at.session).replace(".txt", "");
       const { callId } = await hold(at, 1, `write twice ${name}`);
       await decide(at.connection, at.session, callId, "allow_once");
@@ -77,8 +67,7 @@ export const permissionScenarios: readonly Scenario[] = [
       await takeBackAll(at, 2);
     },
   ),
-  scenario("two people answer", COMMANDS, ["permission:first-human"], async (trial) => {
-    const at = await stage(trial);
+  scenario("two people answer", COMMANDS, ["permission:first-human"]).onStage(async (at, trial) => {
     const other = await secondPerson(trial, at);
     const { callId } = await hold(at);
     const first = await decide(other, at.session, callId, "deny");
@@ -91,12 +80,8 @@ export const permissionScenarios: readonly Scenario[] = [
     const [outcome] = await outcomes(at);
     trial.check("permission:first-human", outcome === "denied", `the outcome of the call is ${outcome}`);
   }),
-  scenario(
-    "an agent answers for its own turn",
-    ["in-process", "rest", "ws"],
-    ["permission:agent"],
-    async (trial) => {
-      const human = await stage(trial);
+  scenario("an agent answers for its own turn", ["in-process", "rest", "ws"], ["permission:agent"], ["agent"]).onStage(
+    async (human, trial) => {
       const agent = await trial.connect("agent");
       const { callId } = await hold({ ...human, connection: agent });
       const own = await decide(agent, human.session, callId, "allow_once");
@@ -109,30 +94,20 @@ export const permissionScenarios: readonly Scenario[] = [
       trial.check("permission:agent", answer.ok, `the server refused the person's answer: ${answer.reason}`);
       await ended(human.feed);
     },
-    ["agent"],
   ),
-  scenario(
-    "an agent without a person",
-    ["rpc"],
-    ["permission:agent"],
-    async (trial) => {
-      const connection = await trial.connect("agent");
-      const session = await trial.session(connection);
-      const feed = await connection.watch(session);
-      await connection.send(session, `write ${fileName(session)}`);
-      const call = await nth(feed, "ToolCallStarted", 1);
-      const own = await decide(connection, session, call.callId ?? "", "allow_once");
-      trial.check("permission:agent", !own.ok, "the server accepted the agent's answer");
-      await ended(feed);
-      const ran = eventsOf(await connection.log(session), "ToolIntent").length;
-      trial.check("permission:agent", ran === 0, "the call ran");
-    },
-    ["agent"],
-  ),
-  scenario(
-    "an agent tries to change its own rules",
-    COMMANDS,
-    ["permission:agent-steers"],
+  scenario("an agent without a person", ["rpc"], ["permission:agent"], ["agent"]).runs(async (trial) => {
+    const connection = await trial.connect("agent");
+    const session = await trial.session(connection);
+    const feed = await connection.watch(session);
+    await connection.send(session, `write ${fileName(session)}`);
+    const call = await nth(feed, "ToolCallStarted", 1);
+    const own = await decide(connection, session, call.callId ?? "", "allow_once");
+    trial.check("permission:agent", !own.ok, "the server accepted the agent's answer");
+    await ended(feed);
+    const ran = eventsOf(await connection.log(session), "ToolIntent").length;
+    trial.check("permission:agent", ran === 0, "the call ran");
+  }),
+  scenario("an agent tries to change its own rules", COMMANDS, ["permission:agent-steers"], ["agent"]).runs(
     async (trial) => {
       const connection = await trial.connect("agent");
       const session = await trial.session(connection);
@@ -150,37 +125,35 @@ export const permissionScenarios: readonly Scenario[] = [
         );
       }
     },
-    ["agent"],
   ),
   scenario(
     "a permission request that nobody answers",
     ["in-process", "rest", "ws", "plain"],
     ["permission:timeout"],
-    async (trial) => {
-      const at = await stage(trial);
-      await hold(at);
-      await trial.target.passTime?.(ANSWER_MS + 1000);
-      await ended(at.feed);
-      const log = await at.connection.log(at.session);
-      const results = eventsOf(log, "ToolResult").map(({ payload }) => payload.reason);
-      trial.check(
-        "permission:timeout",
-        results.join() === "PermissionTimeout",
-        `the call ended with ${results.join(", ")}`,
-      );
-      const how = eventsOf(log, "TurnEnded").map(({ payload }) => payload.outcome);
-      trial.check("permission:timeout", how.join() === "answered", `the outcome of the turn is ${how.join(", ")}`);
-    },
     ["time"],
-  ),
-  scenario("an answer to an unknown permission request", COMMANDS, ["permission:unknown"], async (trial) => {
-    const { connection, session } = await stage(trial);
-    const { ok, reason, status } = await decide(connection, session, NO_CALL, "allow_once");
-    trial.check("permission:unknown", !ok && reason === "CallNotFound", `the server answered ${reason ?? "success"}`);
-    const codes: Readonly<Record<string, number>> = { rest: 404, rpc: -32004 };
-    const code = codes[trial.target.wire];
-    trial.check("permission:unknown", code === undefined || status === code, `the code is ${status}`);
+  ).onStage(async (at, trial) => {
+    await hold(at);
+    await trial.target.passTime?.(ANSWER_MS + 1000);
+    await ended(at.feed);
+    const log = await at.connection.log(at.session);
+    const results = eventsOf(log, "ToolResult").map(({ payload }) => payload.reason);
+    trial.check(
+      "permission:timeout",
+      results.join() === "PermissionTimeout",
+      `the call ended with ${results.join(", ")}`,
+    );
+    const how = eventsOf(log, "TurnEnded").map(({ payload }) => payload.outcome);
+    trial.check("permission:timeout", how.join() === "answered", `the outcome of the turn is ${how.join(", ")}`);
   }),
+  scenario("an answer to an unknown permission request", COMMANDS, ["permission:unknown"]).onStage(
+    async ({ connection, session }, trial) => {
+      const { ok, reason, status } = await decide(connection, session, NO_CALL, "allow_once");
+      trial.check("permission:unknown", !ok && reason === "CallNotFound", `the server answered ${reason ?? "success"}`);
+      const codes: Readonly<Record<string, number>> = { rest: 404, rpc: -32004 };
+      const code = codes[trial.target.wire];
+      trial.check("permission:unknown", code === undefined || status === code, `the code is ${status}`);
+    },
+  ),
 ];
 
 /** On a wire with one client for each process it is the same one who answers twice. */

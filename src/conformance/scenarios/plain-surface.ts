@@ -1,11 +1,10 @@
 /** The small surface: three routes, their events, no handshake. */
 import { type Scenario, scenario } from "../scenario.ts";
 import { fieldOf } from "../sighting.ts";
-import { decide, ended, eventsOf, hold, stage, turn } from "./steps.ts";
+import { decide, ended, eventsOf, hold, turn } from "./steps.ts";
 
 export const plainScenarios: readonly Scenario[] = [
-  scenario("events of the small surface", ["plain"], ["plain:events"], async (trial) => {
-    const at = await stage(trial);
+  scenario("events of the small surface", ["plain"], ["plain:events"]).onStage(async (at, trial) => {
     await turn(at, "think");
     const { callId } = await hold(at);
     await decide(at.connection, at.session, callId, "deny");
@@ -30,10 +29,7 @@ export const plainScenarios: readonly Scenario[] = [
     const unknown = events.find((event) => !Object.hasOwn(fields, String(fieldOf(event, "type"))));
     trial.check("plain:events", unknown === undefined, `${JSON.stringify(unknown)} has an unknown type`);
   }),
-  scenario(
-    "a prompt without a session and without a handshake",
-    ["plain"],
-    ["handshake:exempt", "plain:default"],
+  scenario("a prompt without a session and without a handshake", ["plain"], ["handshake:exempt", "plain:default"]).runs(
     async (trial) => {
       // Somebody that no other scenario has shaken hands for, where there is one.
       const as = trial.target.lacks("other human") === undefined ? "other human" : "human";

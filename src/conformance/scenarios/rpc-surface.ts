@@ -3,13 +3,13 @@ import { jsonIn } from "#base";
 import type { Connection, LinePeer } from "../driver.ts";
 import { type Scenario, scenario } from "../scenario.ts";
 import { fieldOf, numberField, textField } from "../sighting.ts";
-import { decide, ended, eventsOf, hold, stage, turn } from "./steps.ts";
+import { decide, ended, eventsOf, hold, turn } from "./steps.ts";
 
 const CAPABILITIES = ["threads", "turns", "approvals", "streaming", "persistence"];
 const ITEM_TYPES = ["user_message", "assistant_message", "tool_exec", "approval", "artifact"];
 
 export const rpcScenarios: readonly Scenario[] = [
-  scenario("the first message", ["rpc"], ["rpc:initialize"], async (trial) => {
+  scenario("the first message", ["rpc"], ["rpc:initialize"]).runs(async (trial) => {
     const lines = linesOf(await trial.connect());
     const { body } = await lines.request("initialize");
     trial.check(
@@ -20,8 +20,7 @@ export const rpcScenarios: readonly Scenario[] = [
     const lacking = CAPABILITIES.filter((name) => fieldOf(body, "capabilities", name) !== true);
     trial.check("rpc:initialize", lacking.length === 0, `the capabilities lack ${lacking.join(", ")}`);
   }),
-  scenario("items of a turn", ["rpc"], ["rpc:items", "rpc:pristine", "rpc:exit"], async (trial) => {
-    const at = await stage(trial);
+  scenario("items of a turn", ["rpc"], ["rpc:items", "rpc:pristine", "rpc:exit"]).onStage(async (at, trial) => {
     const { callId } = await hold(at);
     await decide(at.connection, at.session, callId, "allow_once");
     await ended(at.feed);
@@ -56,45 +55,42 @@ export const rpcScenarios: readonly Scenario[] = [
     "invalid requests",
     ["rpc"],
     ["rpc:method", "rpc:turn-not-found", "rpc:notification", "rpc:framing"],
-    async (trial) => {
-      const { check } = trial;
-      const at = await stage(trial);
-      const lines = linesOf(at.connection);
-      const unknown = await lines.request("no.such.method");
-      check("rpc:method", unknown.status === -32601, `an unknown method gives ${unknown.status}`);
-      const wrong = await lines.request("turn.start", { threadId: 7 });
-      check("rpc:method", wrong.status === -32602, `wrong parameters give ${wrong.status}`);
-      const id = "not a request";
-      lines.write(`${JSON.stringify({ id, method: "initialize" })}\n`);
-      const old = await lines.until((message) => message.id === id, "the answer to an invalid request");
-      check(
-        "rpc:method",
-        numberField(old, "error", "code") === -32600,
-        `an invalid request gives ${numberField(old, "error", "code")}`,
-      );
-      const unreadable = await at.connection.raw?.(at.session, Buffer.from("}{"));
-      check("rpc:method", unreadable?.status === -32700, `an unreadable line gives ${unreadable?.status}`);
-      const cancelled = await at.connection.cancel(at.session);
-      check("rpc:turn-not-found", cancelled.status === -32003, `cancelling an unknown turn gives ${cancelled.status}`);
-      const before = lines.output.length;
-      lines.write(`${JSON.stringify({ jsonrpc: "2.0", method: "no.such.notification" })}\n`);
-      const next = await lines.request("thread.list");
-      check("rpc:notification", next.ok, `the server refused the next request: ${next.reason}`);
-      check("rpc:notification", lines.output.length === before + 1, "the server answered the notification");
-      // A line separator inside a text ends no line; JSON may hold it as it is.
-      const input = "repeat one\u2028two\u2029three\u0085four";
-      lines.write(
-        `{"jsonrpc":"2.0","id":"framed","method":"turn.start","params":{"threadId":"${at.session}","input":[{"type":"text","text":"${input}"}]}}\n`,
-      );
-      const framed = await lines.until((message) => message.id === "framed", "the answer to a line with separators");
-      check("rpc:framing", framed.error === undefined, `the server refused it: ${JSON.stringify(framed.error)}`);
-      await ended(at.feed);
-      const [started] = eventsOf(await at.connection.log(at.session), "TurnStarted");
-      const kept = started?.payload.content[0];
-      check("rpc:framing", kept?.type === "text" && kept.text === input, "the text arrived changed");
-      await turn(at, "say hello", 2);
-    },
-  ),
+  ).onStage(async (at, { check }) => {
+    const lines = linesOf(at.connection);
+    const unknown = await lines.request("no.such.method");
+    check("rpc:method", unknown.status === -32601, `an unknown method gives ${unknown.status}`);
+    const wrong = await lines.request("turn.start", { threadId: 7 });
+    check("rpc:method", wrong.status === -32602, `wrong parameters give ${wrong.status}`);
+    const id = "not a request";
+    lines.write(`${JSON.stringify({ id, method: "initialize" })}\n`);
+    const old = await lines.until((message) => message.id === id, "the answer to an invalid request");
+    check(
+      "rpc:method",
+      numberField(old, "error", "code") === -32600,
+      `an invalid request gives ${numberField(old, "error", "code")}`,
+    );
+    const unreadable = await at.connection.raw?.(at.session, Buffer.from("}{"));
+    check("rpc:method", unreadable?.status === -32700, `an unreadable line gives ${unreadable?.status}`);
+    const cancelled = await at.connection.cancel(at.session);
+    check("rpc:turn-not-found", cancelled.status === -32003, `cancelling an unknown turn gives ${cancelled.status}`);
+    const before = lines.output.length;
+    lines.write(`${JSON.stringify({ jsonrpc: "2.0", method: "no.such.notification" })}\n`);
+    const next = await lines.request("thread.list");
+    check("rpc:notification", next.ok, `the server refused the next request: ${next.reason}`);
+    check("rpc:notification", lines.output.length === before + 1, "the server answered the notification");
+    // A line separator inside a text ends no line; JSON may hold it as it is.
+    const input = "repeat one\u2028two\u2029three\u0085four";
+    lines.write(
+      `{"jsonrpc":"2.0","id":"framed","method":"turn.start","params":{"threadId":"${at.session}","input":[{"type":"text","text":"${input}"}]}}\n`,
+    );
+    const framed = await lines.until((message) => message.id === "framed", "the answer to a line with separators");
+    check("rpc:framing", framed.error === undefined, `the server refused it: ${JSON.stringify(framed.error)}`);
+    await ended(at.feed);
+    const [started] = eventsOf(await at.connection.log(at.session), "TurnStarted");
+    const kept = started?.payload.content[0];
+    check("rpc:framing", kept?.type === "text" && kept.text === input, "the text arrived changed");
+    await turn(at, "say hello", 2);
+  }),
 ];
 
 function linesOf({ lines }: Connection): LinePeer {

@@ -5,7 +5,7 @@ import { Refused } from "../drivers/rest.ts";
 import { type Scenario, scenario } from "../scenario.ts";
 import { fieldOf, textField } from "../sighting.ts";
 import { NotApplicable, nth, type Trial } from "../trial.ts";
-import { ended, eventsOf, type Stage, stage } from "./steps.ts";
+import { ended, eventsOf, type Stage } from "./steps.ts";
 
 /** Of a token that is made to end: long enough to open its streams, and at its end from the beginning. */
 const LIFE_SECONDS = 5;
@@ -15,12 +15,8 @@ const LOOK_MS = 200;
 const DRAIN_MS = 60_000;
 
 export const tokenEndScenarios: readonly Scenario[] = [
-  scenario(
-    "a token that expires while it is in use",
-    ["rest", "ws"],
-    ["auth:expiring", "auth:drain"],
-    async (trial) => {
-      const human = await stage(trial);
+  scenario("a token that expires while it is in use", ["rest", "ws"], ["auth:expiring", "auth:drain"]).onStage(
+    async (human, trial) => {
       const { connection, feed, jti, exp } = await shortLived(trial, human);
       const { event } = await nth(feed, "TokenExpiring", 1);
       const told = [textField(event, "payload", "token"), textField(event, "payload", "expires_at")].join();
@@ -39,12 +35,8 @@ export const tokenEndScenarios: readonly Scenario[] = [
       trial.check("auth:drain", seen === undefined, `the open stream did not continue: ${seen}`);
     },
   ),
-  scenario(
-    "the end of the drain period",
-    ["rest", "ws"],
-    ["auth:drain-end"],
-    async (trial) => {
-      const human = await stage(trial);
+  scenario("the end of the drain period", ["rest", "ws"], ["auth:drain-end"], ["time"]).onStage(
+    async (human, trial) => {
       const { connection, feed } = await shortLived(trial, human);
       await firstRefusal(trial, connection, human.session);
       await trial.target.passTime?.(DRAIN_MS + LIFE_SECONDS * 1000);
@@ -54,12 +46,8 @@ export const tokenEndScenarios: readonly Scenario[] = [
         .then(String, messageOf);
       trial.check("auth:drain-end", !why.includes("within"), "the stream is still open");
     },
-    ["time"],
   ),
-  scenario(
-    "an address that other machines can reach",
-    ["rest"],
-    ["auth:tls", "auth:lan-scope"],
+  scenario("an address that other machines can reach", ["rest"], ["auth:tls", "auth:lan-scope"], ["lan"]).runs(
     async (trial) => {
       const lan = lanOf(trial.target);
       const plain = await lan
@@ -76,7 +64,6 @@ export const tokenEndScenarios: readonly Scenario[] = [
         `the server answers ${status} ${reason}`,
       );
     },
-    ["lan"],
   ),
 ];
 
