@@ -9,6 +9,7 @@ import {
   choice,
   defineTable,
   type FieldType,
+  field,
   forms,
   integer,
   list,
@@ -43,64 +44,38 @@ export const agentTable = defineTable({
   about:
     "A file `.harness/agents/NAME.md`, or an entry of `agents:` in `harness.md`. For a file, the file name is the agent's name and the body is its system prompt.",
   fields: {
-    name: {
-      type: words("a name"),
-      meaning: "Required in an entry of `agents:`. In a file, leave it out: the file name is used.",
-    },
-    description: { type: text(), meaning: "The parent agent reads this when it decides which agent gets a task." },
-    prompt: {
-      type: text(),
-      default: "the body",
-      meaning: "The system prompt, for an entry of `agents:` (which has no body).",
-    },
-    model: {
-      type: agentModelType,
-      default: "the parent's",
-      meaning:
-        "The model to use. For a bare name, Harness looks in `models` first; otherwise it is a model of the project's provider.",
-    },
-    tools: {
-      type: list(reference("a tool", toolTable, toolType), { max: MAX_REFERENCES }),
-      default: "none",
-      meaning: "The tools of this agent. A tool defined here is available to this agent only.",
-    },
-    hooks: {
-      type: list(reference("a hook", hookTable, hookType), { max: MAX_REFERENCES }),
-      default: "none",
-      meaning: "Hooks for this agent, in addition to the project's hooks.",
-    },
-    mcp_servers: {
-      type: declaredServersType,
-      default: "none",
-      meaning:
-        "MCP servers for this agent only, with all of their tools. Same keys as in the project file; each needs your approval.",
-    },
-    verify: {
-      type: script,
-      meaning:
-        'Starlark with `def run(result)` that checks the work of the agent. It returns `json.encode({"verified": …, "reason": …})`, `True` or `False`. Without it, only hooks on `delegation.post_verify` check the work.',
-    },
-    max_verify_retries: {
-      type: integer(0, MAX_VERIFY_RETRIES),
-      default: `\`${DEFAULT_VERIFY_RETRIES}\``,
-      meaning: "How often Harness sends the agent back to work after a check rejects its result.",
-    },
-    tools_policy: {
-      type: toolsPolicyType,
-      default: "only the project's policy",
-      meaning: "Restricts the agent's tools further. Tools denied here are also denied to its delegates.",
-    },
-    isolation: {
-      type: choice("worktree"),
-      default: "it works in the workspace",
-      meaning:
-        "`worktree`: the agent works on a copy of the last commit, in a git worktree of its own. The agent that delegates takes its changes over or drops them.",
-    },
-    context: {
-      type: contextType,
-      default: "the parent's",
-      meaning: "Which parts of the conversation and which files the agent sees.",
-    },
+    name: field(words("a name")).means(
+      "Required in an entry of `agents:`. In a file, leave it out: the file name is used.",
+    ),
+    description: field(text()).means("The parent agent reads this when it decides which agent gets a task."),
+    prompt: field(text(), "the body").means("The system prompt, for an entry of `agents:` (which has no body)."),
+    model: field(agentModelType, "the parent's").means(
+      "The model to use. For a bare name, Harness looks in `models` first; otherwise it is a model of the project's provider.",
+    ),
+    tools: field(list(reference("a tool", toolTable, toolType), { max: MAX_REFERENCES }), "none").means(
+      "The tools of this agent. A tool defined here is available to this agent only.",
+    ),
+    hooks: field(list(reference("a hook", hookTable, hookType), { max: MAX_REFERENCES }), "none").means(
+      "Hooks for this agent, in addition to the project's hooks.",
+    ),
+    mcp_servers: field(declaredServersType, "none").means(
+      "MCP servers for this agent only, with all of their tools. Same keys as in the project file; each needs your approval.",
+    ),
+    verify: field(script).means(
+      'Starlark with `def run(result)` that checks the work of the agent. It returns `json.encode({"verified": …, "reason": …})`, `True` or `False`. Without it, only hooks on `delegation.post_verify` check the work.',
+    ),
+    max_verify_retries: field(integer(0, MAX_VERIFY_RETRIES), `\`${DEFAULT_VERIFY_RETRIES}\``).means(
+      "How often Harness sends the agent back to work after a check rejects its result.",
+    ),
+    tools_policy: field(toolsPolicyType, "only the project's policy").means(
+      "Restricts the agent's tools further. Tools denied here are also denied to its delegates.",
+    ),
+    isolation: field(choice("worktree"), "it works in the workspace").means(
+      "`worktree`: the agent works on a copy of the last commit, in a git worktree of its own. The agent that delegates takes its changes over or drops them.",
+    ),
+    context: field(contextType, "the parent's").means(
+      "Which parts of the conversation and which files the agent sees.",
+    ),
   },
 });
 

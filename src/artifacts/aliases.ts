@@ -2,7 +2,7 @@
 import { messageOf } from "#base";
 import { isBuiltIn, ReasonError } from "#protocol";
 import type { AliasesContent } from "./optional-file.ts";
-import { byName, defineTable, error, type Reader, textThat, warning } from "./schema.ts";
+import { byName, defineTable, error, field, type Reader, textThat, warning } from "./schema.ts";
 import { readTomlFile } from "./toml-file.ts";
 
 const MAX_ALIASES = 200;
@@ -18,11 +18,10 @@ export const aliasesTable = defineTable({
   about:
     "Short forms of slash commands: of your own in your configuration folder, or of a project in `.harness/aliases.toml`, which needs an ack. Those of a project stand for its skills, commands and agents only.",
   fields: {
-    aliases: {
-      type: byName(target, "alias: small letters, digits and `-`", (name) => NAME.test(name)),
-      default: "none",
-      meaning: "What each alias stands for. What is typed behind an alias is added to it.",
-    },
+    aliases: field(
+      byName(target, "alias: small letters, digits and `-`", (name) => NAME.test(name)),
+      "none",
+    ).means("What each alias stands for. What is typed behind an alias is added to it."),
   },
 });
 

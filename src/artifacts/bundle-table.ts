@@ -6,6 +6,7 @@ import type { BundleArtifact, BundleType, HookArtifact, ToolArtifact } from "./p
 import {
   choice,
   defineTable,
+  field,
   integer,
   list,
   type Reader,
@@ -34,38 +35,26 @@ export const bundleTable = defineTable({
   about:
     "A file in `.harness/plugins`, `.harness/builtins` or `.harness/overrides`. Harness adds the body to the prompt in turns where `condition` is true.",
   fields: {
-    name: { type: words("a name"), default: "the file name", meaning: "The name of the bundle." },
-    type: {
-      type: choice("plugin", "builtin", "harness", "override"),
-      default: "from the folder",
-      meaning: "The type of the bundle. `harness` is the identity of the agent; a project has only one.",
-    },
-    version: { type: text(), meaning: "For readers; no effect." },
-    description: { type: text(), meaning: "For readers; no effect." },
-    tags: { type: list(words("a tag"), { max: MAX_TAGS }), default: "none", meaning: "For readers; no effect." },
-    priority: {
-      type: integer(-MAX_BUNDLE_PRIORITY, MAX_BUNDLE_PRIORITY),
-      default: Object.entries(bundlePriorities)
+    name: field(words("a name"), "the file name").means("The name of the bundle."),
+    type: field(choice("plugin", "builtin", "harness", "override"), "from the folder").means(
+      "The type of the bundle. `harness` is the identity of the agent; a project has only one.",
+    ),
+    version: field(text()).means("For readers; no effect."),
+    description: field(text()).means("For readers; no effect."),
+    tags: field(list(words("a tag"), { max: MAX_TAGS }), "none").means("For readers; no effect."),
+    priority: field(
+      integer(-MAX_BUNDLE_PRIORITY, MAX_BUNDLE_PRIORITY),
+      Object.entries(bundlePriorities)
         .map(([type, priority]) => `${type} \`${priority}\``)
         .join(", "),
-      meaning: "Position in the prompt: a bundle with a higher number comes later.",
-    },
-    condition: {
-      type: script,
-      default: "always",
-      meaning:
-        "A Starlark expression over `ctx`. The body, tools and hooks of the bundle are active only in turns where it is true.",
-    },
-    tools: {
-      type: list(toolType, { max: MAX_INLINE }),
-      default: "none",
-      meaning: "Tools of the bundle, each with a `name`.",
-    },
-    hooks: {
-      type: list(hookType, { max: MAX_INLINE }),
-      default: "none",
-      meaning: "Hooks of the bundle, each with a `name` or `handler`.",
-    },
+    ).means("Position in the prompt: a bundle with a higher number comes later."),
+    condition: field(script, "always").means(
+      "A Starlark expression over `ctx`. The body, tools and hooks of the bundle are active only in turns where it is true.",
+    ),
+    tools: field(list(toolType, { max: MAX_INLINE }), "none").means("Tools of the bundle, each with a `name`."),
+    hooks: field(list(hookType, { max: MAX_INLINE }), "none").means(
+      "Hooks of the bundle, each with a `name` or `handler`.",
+    ),
   },
 });
 

@@ -4,7 +4,7 @@ import { parseForeignHead } from "./foreign-head.ts";
 import { splitFrontmatter } from "./frontmatter.ts";
 import type { CommandContent } from "./optional-file.ts";
 import type { Problem } from "./project.ts";
-import { data, defineTable, error, type Reader, readTable, text } from "./schema.ts";
+import { data, defineTable, error, field, type Reader, readTable, text } from "./schema.ts";
 
 const MAX_HEAD_CHARS = 32 * 1024;
 /** What a slash command may be called, with `:` for each folder that the file is in. */
@@ -14,10 +14,10 @@ export const commandTable = defineTable({
   title: "Slash command",
   about: "The frontmatter of a slash command in Markdown. The body is the prompt.",
   fields: {
-    description: { type: text(), default: "the first line of the body", meaning: "One line for `/help`." },
-    "argument-hint": { type: data, default: "none", meaning: "The arguments that the command expects, for `/help`." },
-    "allowed-tools": { type: data, default: "all", meaning: "Read, and not applied: a notice says so." },
-    model: { type: text(), default: "that of the session", meaning: "Read, and not applied: a notice says so." },
+    description: field(text(), "the first line of the body").means("One line for `/help`."),
+    "argument-hint": field(data, "none").means("The arguments that the command expects, for `/help`."),
+    "allowed-tools": field(data, "all").means("Read, and not applied: a notice says so."),
+    model: field(text(), "that of the session").means("Read, and not applied: a notice says so."),
   },
 });
 

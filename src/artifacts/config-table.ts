@@ -20,7 +20,7 @@ import type {
   ToolsPolicy,
 } from "./project.ts";
 import { networkType, permissionsType, type WrittenPermissions } from "./rules-table.ts";
-import { choice, defineTable, list, type Reader, readTable, warning } from "./schema.ts";
+import { choice, defineTable, field, list, type Reader, readTable, warning } from "./schema.ts";
 import { serveType } from "./serve-table.ts";
 import { projectContextType } from "./source-table.ts";
 import { toolType } from "./tool-table.ts";
@@ -35,51 +35,32 @@ export const configTable = defineTable({
   about:
     "`harness.md` or `harness.yaml` (also `harness.yml`), in the root of the project. A project has only one of them. In `harness.md` the frontmatter holds these fields and the body is the identity of the agent; `harness.yaml` has no body.",
   fields: {
-    model: { type: modelType, default: "the first provider whose key is set", meaning: "The model to use." },
-    models: {
-      type: modelListType,
-      default: "none",
-      meaning: "More models: fallbacks for `model`, and models that agents can select by name.",
-    },
-    context: {
-      type: projectContextType,
-      meaning: "Which parts of the conversation, which files and which sources the model sees.",
-    },
-    tools: { type: list(toolType, { max: MAX_INLINE }), default: "none", meaning: "Tools defined in this file." },
-    tools_policy: { type: toolsPolicyType, default: "every tool", meaning: "Which tools the agent has." },
-    hooks: { type: list(hookType, { max: MAX_INLINE }), default: "none", meaning: "Hooks defined in this file." },
-    agents: { type: list(agentType, { max: MAX_INLINE }), default: "none", meaning: "Agents defined in this file." },
-    delegation: { type: delegationType, meaning: "Limits for delegating work to other agents." },
-    meta: {
-      type: metaType,
-      default: "off",
-      meaning: "Whether scripts may register tools, hooks and agents at run time.",
-    },
-    serve: { type: serveType, default: "none", meaning: "Where `harness serve` gets its inputs." },
-    network: {
-      type: networkType,
-      default: "any public host",
-      meaning: "Which hosts scripts and `web.fetch` may connect to.",
-    },
-    mcp_servers: {
-      type: declaredServersType,
-      default: "none",
-      meaning:
-        "MCP servers by name. Each needs your approval before it starts. `paths`, `private_network`, `read_only_tools` and `sandbox` are for your own `config.toml` only.",
-    },
-    permissions: { type: permissionsType, meaning: "Which calls run, which ask for approval and which are refused." },
-    sandbox: {
-      type: choice("auto", "required", "off"),
-      default: "`auto`",
-      meaning:
-        "`required`: Harness refuses to start a session if the machine has no sandbox. `off` has no effect here: only the user's own configuration can turn the sandbox off.",
-    },
-    budgets: { type: budgetsType, meaning: "Limits on cost, tokens, steps, calls and time." },
-    artifact_roots: {
-      type: list(pathInside, { max: MAX_ARTIFACT_ROOTS }),
-      default: "none",
-      meaning: "More folders of the project that Harness reads like `.harness`.",
-    },
+    model: field(modelType, "the first provider whose key is set").means("The model to use."),
+    models: field(modelListType, "none").means(
+      "More models: fallbacks for `model`, and models that agents can select by name.",
+    ),
+    context: field(projectContextType).means(
+      "Which parts of the conversation, which files and which sources the model sees.",
+    ),
+    tools: field(list(toolType, { max: MAX_INLINE }), "none").means("Tools defined in this file."),
+    tools_policy: field(toolsPolicyType, "every tool").means("Which tools the agent has."),
+    hooks: field(list(hookType, { max: MAX_INLINE }), "none").means("Hooks defined in this file."),
+    agents: field(list(agentType, { max: MAX_INLINE }), "none").means("Agents defined in this file."),
+    delegation: field(delegationType).means("Limits for delegating work to other agents."),
+    meta: field(metaType, "off").means("Whether scripts may register tools, hooks and agents at run time."),
+    serve: field(serveType, "none").means("Where `harness serve` gets its inputs."),
+    network: field(networkType, "any public host").means("Which hosts scripts and `web.fetch` may connect to."),
+    mcp_servers: field(declaredServersType, "none").means(
+      "MCP servers by name. Each needs your approval before it starts. `paths`, `private_network`, `read_only_tools` and `sandbox` are for your own `config.toml` only.",
+    ),
+    permissions: field(permissionsType).means("Which calls run, which ask for approval and which are refused."),
+    sandbox: field(choice("auto", "required", "off"), "`auto`").means(
+      "`required`: Harness refuses to start a session if the machine has no sandbox. `off` has no effect here: only the user's own configuration can turn the sandbox off.",
+    ),
+    budgets: field(budgetsType).means("Limits on cost, tokens, steps, calls and time."),
+    artifact_roots: field(list(pathInside, { max: MAX_ARTIFACT_ROOTS }), "none").means(
+      "More folders of the project that Harness reads like `.harness`.",
+    ),
   },
 });
 

@@ -7,10 +7,12 @@ import {
   error,
   type FieldMap,
   type FieldType,
+  field,
   nearestTo,
   plainValue,
   type Reader,
   readTable,
+  required,
   type Table,
   text,
   words,
@@ -126,7 +128,7 @@ function kind<const Fields extends FieldMap>(
   fields: Fields,
   make: (values: Complete<Fields>) => Assertion,
 ): AssertionKind {
-  const typeField = { type: choice(type), required: true, meaning: `\`${type}\`.` } as const;
+  const typeField = required(choice(type)).means(`\`${type}\`.`);
   const table = defineTable({ title: type, about, fields: { type: typeField, ...fields } });
   return {
     table,
@@ -148,25 +150,18 @@ type Complete<Fields extends FieldMap> = {
 };
 
 const substring = {
-  value: {
-    type: text(),
-    required: true,
-    meaning:
-      "The text, case-sensitive. Because logs contain no secrets, a secret in this text matches any secret of the same kind.",
-  },
+  value: required(text()).means(
+    "The text, case-sensitive. Because logs contain no secrets, a secret in this text matches any secret of the same kind.",
+  ),
 } as const;
 const tool = {
-  tool: { type: words("the name of a tool"), required: true, meaning: "The canonical name of the tool, or its label." },
+  tool: required(words("the name of a tool")).means("The canonical name of the tool, or its label."),
 } as const;
 const hook = {
-  value: {
-    type: words("the name of a hook"),
-    required: true,
-    meaning: "The name of a hook of the setup or the project.",
-  },
+  value: required(words("the name of a hook")).means("The name of a hook of the setup or the project."),
 } as const;
 const path = {
-  path: { type: workspacePath, required: true, meaning: "The path, relative to the workspace." },
+  path: required(workspacePath).means("The path, relative to the workspace."),
 } as const;
 
 export const assertionKinds: Readonly<Record<AssertionType, AssertionKind>> = {
@@ -213,24 +208,20 @@ export const assertionKinds: Readonly<Record<AssertionType, AssertionKind>> = {
   completed_within: kind(
     "completed_within",
     "All turns together took at most this time. In a replay, the times of the recording count.",
-    { value: { type: duration, required: true, meaning: "The limit." } },
+    { value: required(duration).means("The limit.") },
     ({ value }) => ({ type: "completed_within", withinMs: value }),
   ),
   tokens_under: kind(
     "tokens_under",
     "All model calls together used fewer tokens than this. Input, output, cached tokens and the tokens of delegates count.",
-    { value: { type: limit("a whole number", MAX_TOKENS, true), required: true, meaning: "The limit." } },
+    { value: required(limit("a whole number", MAX_TOKENS, true)).means("The limit.") },
     ({ value }) => ({ type: "tokens_under", tokens: value }),
   ),
   delegation_depth: kind(
     "delegation_depth",
     "Delegates were nested at most this deep. Without a delegate the depth is 0.",
     {
-      value: {
-        type: limit("a whole number", MAX_DEPTH, true),
-        required: true,
-        meaning: "The largest allowed depth.",
-      },
+      value: required(limit("a whole number", MAX_DEPTH, true)).means("The largest allowed depth."),
     },
     ({ value }) => ({ type: "delegation_depth", depth: value }),
   ),
@@ -238,12 +229,8 @@ export const assertionKinds: Readonly<Record<AssertionType, AssertionKind>> = {
     "event_emitted",
     "The log contains the event: an event of the [protocol](protocol.md#events), or one that a script emitted.",
     {
-      event: {
-        type: words("the name of an event"),
-        required: true,
-        meaning: "For example `PermissionRequested` or `custom.deployed`.",
-      },
-      payload: { type: record, meaning: "Fields and values that the payload must contain. It may contain more." },
+      event: required(words("the name of an event")).means("For example `PermissionRequested` or `custom.deployed`."),
+      payload: field(record).means("Fields and values that the payload must contain. It may contain more."),
     },
     ({ event, payload = {} }) => ({ type: "event_emitted", event, payload }),
   ),
@@ -264,24 +251,20 @@ export const assertionKinds: Readonly<Record<AssertionType, AssertionKind>> = {
   json_schema: kind(
     "json_schema",
     "The final response is JSON that matches a JSON Schema (draft 2020-12). A code fence around the JSON is allowed.",
-    { schema: { type: schema, required: true, meaning: "The schema." } },
+    { schema: required(schema).means("The schema.") },
     (values) => ({ type: "json_schema", schema: values.schema }),
   ),
   cost_under: kind(
     "cost_under",
     "All model calls together cost less than this. The assertion fails if the price of a model is unknown.",
-    { value: { type: limit("a number of US dollars", MAX_USD, false), required: true, meaning: "The limit." } },
+    { value: required(limit("a number of US dollars", MAX_USD, false)).means("The limit.") },
     ({ value }) => ({ type: "cost_under", usd: value }),
   ),
   verified: kind(
     "verified",
     "The agent delegated work, and in the end the verifiers accepted the result of every delegate.",
     {
-      agent: {
-        type: words("the name of an agent"),
-        default: "all",
-        meaning: "Checks only the delegates with this agent name.",
-      },
+      agent: field(words("the name of an agent"), "all").means("Checks only the delegates with this agent name."),
     },
     ({ agent }) => ({ type: "verified", ...defined({ agent }) }),
   ),

@@ -11,6 +11,7 @@ import {
   defineTable,
   error,
   type FieldType,
+  field,
   forms,
   integer,
   list,
@@ -20,6 +21,7 @@ import {
   placed,
   type Reader,
   readTable,
+  required,
   type Table,
   text,
   words,
@@ -83,7 +85,7 @@ export type Scenario =
 const fromTable = defineTable({
   title: "Copied file",
   about: "A file or folder that Harness copies into the workspace.",
-  fields: { from: { type: words("a path, from the case"), required: true, meaning: "The file or folder to copy." } },
+  fields: { from: required(words("a path, from the case")).means("The file or folder to copy.") },
 });
 
 const files: FieldType<readonly SetupFile[]> = {
@@ -171,39 +173,27 @@ const setupTable = defineTable({
   about:
     "What the case starts with. Use `config` to test the whole agent, or `tools` and `hooks` to test single tools and hooks; `config` cannot be combined with the other two.",
   fields: {
-    system_prompt: { type: text(), meaning: "Replaces the built-in system prompt." },
-    tools: {
-      type: list(tool, { max: MAX_PARTS }),
-      default: "none",
-      meaning:
-        "The only tools that the model sees. Each entry is a definition as in a project file ([Tool](artifacts.md#tool)), or the name of a [built-in tool](tools.md).",
-    },
-    hooks: {
-      type: list(hookType, { max: MAX_PARTS }),
-      meaning: "Hooks, defined as in a project file ([Hook](artifacts.md#hook)). `priority` is optional here.",
-    },
-    config: {
-      type: placed(words("a path")),
-      meaning:
-        "A project file. Harness looks for it in the folder of the case, then in the folders above. You must have acked the files of the project (`harness ack`), as for a run.",
-    },
-    files: {
-      type: files,
-      default: "an empty workspace",
-      meaning: "Files to put into the workspace: `path: text`, or `path: { from: file or folder }`.",
-    },
-    scenario: {
-      type: scenario,
-      meaning:
-        "A scripted model plays this [scenario](scenarios.md). It needs no key, costs nothing and always gives the same answers.",
-    },
-    allow: {
-      type: rules,
-      meaning:
-        "[Permission rules](permissions.md) for calls that may run. In an eval, nobody can answer a permission request.",
-    },
-    deny: { type: rules, meaning: "Permission rules for calls that Harness refuses." },
-    context: { type: context, meaning: "Values that conditions and scripts read through `ctx`." },
+    system_prompt: field(text()).means("Replaces the built-in system prompt."),
+    tools: field(list(tool, { max: MAX_PARTS }), "none").means(
+      "The only tools that the model sees. Each entry is a definition as in a project file ([Tool](artifacts.md#tool)), or the name of a [built-in tool](tools.md).",
+    ),
+    hooks: field(list(hookType, { max: MAX_PARTS })).means(
+      "Hooks, defined as in a project file ([Hook](artifacts.md#hook)). `priority` is optional here.",
+    ),
+    config: field(placed(words("a path"))).means(
+      "A project file. Harness looks for it in the folder of the case, then in the folders above. You must have acked the files of the project (`harness ack`), as for a run.",
+    ),
+    files: field(files, "an empty workspace").means(
+      "Files to put into the workspace: `path: text`, or `path: { from: file or folder }`.",
+    ),
+    scenario: field(scenario).means(
+      "A scripted model plays this [scenario](scenarios.md). It needs no key, costs nothing and always gives the same answers.",
+    ),
+    allow: field(rules).means(
+      "[Permission rules](permissions.md) for calls that may run. In an eval, nobody can answer a permission request.",
+    ),
+    deny: field(rules).means("Permission rules for calls that Harness refuses."),
+    context: field(context).means("Values that conditions and scripts read through `ctx`."),
   },
 });
 
@@ -241,8 +231,8 @@ const turnTable = defineTable({
   title: "Turn",
   about: "One message of the user. All turns run in the same session, one after the other.",
   fields: {
-    role: { type: choice("user"), default: "`user`", meaning: "The sender." },
-    content: { type: words("text"), required: true, meaning: "The text of the message." },
+    role: field(choice("user"), "`user`").means("The sender."),
+    content: required(words("text")).means("The text of the message."),
   },
 });
 
@@ -252,38 +242,22 @@ const caseTable = defineTable({
   title: "Case",
   about: "A YAML file. The case passes if all of its assertions hold.",
   fields: {
-    name: {
-      type: words("a name"),
-      required: true,
-      meaning: "The name of the case, for reports and for `--case`. Unique in a suite.",
-    },
-    description: { type: text(), meaning: "What the case tests. The report shows it." },
-    category: { type: words(), meaning: "The group of the case, for `--category`." },
-    model: {
-      type: placed(words("`provider:name`, or a model name that only one provider has")),
-      default: "the project's model, otherwise as for a run",
-      meaning: "The model. `--model` and a scenario take precedence.",
-    },
-    max_tokens: {
-      type: integer(1, MAX_OUTPUT_TOKENS),
-      meaning: "The largest number of output tokens of each model call.",
-    },
-    timeout: {
-      type: duration,
-      default: "`120s`",
-      meaning: "The time limit for one turn. A turn that takes longer is cancelled, and the case fails.",
-    },
-    setup: { type: setup, meaning: "What the case starts with." },
-    turns: {
-      type: list(turn, { min: 1, max: MAX_TURNS }),
-      required: true,
-      meaning: "The messages of the user, in order.",
-    },
-    grade: {
-      type: list(assertionType, { min: 1, max: MAX_ASSERTIONS }),
-      required: true,
-      meaning: "The assertions that must hold after the last turn.",
-    },
+    name: required(words("a name")).means("The name of the case, for reports and for `--case`. Unique in a suite."),
+    description: field(text()).means("What the case tests. The report shows it."),
+    category: field(words()).means("The group of the case, for `--category`."),
+    model: field(
+      placed(words("`provider:name`, or a model name that only one provider has")),
+      "the project's model, otherwise as for a run",
+    ).means("The model. `--model` and a scenario take precedence."),
+    max_tokens: field(integer(1, MAX_OUTPUT_TOKENS)).means("The largest number of output tokens of each model call."),
+    timeout: field(duration, "`120s`").means(
+      "The time limit for one turn. A turn that takes longer is cancelled, and the case fails.",
+    ),
+    setup: field(setup).means("What the case starts with."),
+    turns: required(list(turn, { min: 1, max: MAX_TURNS })).means("The messages of the user, in order."),
+    grade: required(list(assertionType, { min: 1, max: MAX_ASSERTIONS })).means(
+      "The assertions that must hold after the last turn.",
+    ),
   },
 });
 

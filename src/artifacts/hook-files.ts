@@ -1,7 +1,7 @@
 /** Files in which a project declares shell hooks: `.harness/hooks.toml`, and the `hooks` of `.claude/settings.json`. */
 import { isRecord, jsonIn, messageOf } from "#base";
 import type { SourceLocation } from "./project.ts";
-import { defineTable, error, type Reader, readTable, warning } from "./schema.ts";
+import { defineTable, error, type Reader, readTable, required, warning } from "./schema.ts";
 import {
   MAX_MATCHER_CHARS,
   MAX_SHELL_HOOK_MS,
@@ -20,7 +20,7 @@ export interface HooksContent {
 const fileTable = defineTable({
   title: "hooks.toml",
   about: "Shell hooks of a project. They run only with `--allow-project-hooks`, after an ack.",
-  fields: { hooks: { type: shellHooksType("project"), required: true, meaning: "A list of tables: `[[hooks]]`." } },
+  fields: { hooks: required(shellHooksType("project")).means("A list of tables: `[[hooks]]`.") },
 });
 
 export function readHooksFile(text: string, reader: Reader): HooksContent | undefined {

@@ -6,12 +6,14 @@ import {
   choice,
   defineTable,
   type FieldType,
+  field,
   integer,
   list,
   nearestTo,
   nested,
   plainValue,
   type Reader,
+  required,
   script,
   type TableValues,
   warning,
@@ -47,46 +49,32 @@ export const hookTable = defineTable({
   about:
     "A file `.harness/hooks/NAME.md`, or an entry of `hooks:` in `harness.md`, a bundle or an agent. For a file, the file name is the hook's name. The body is for reviewers; the model never sees it.",
   fields: {
-    name: {
-      type: words("a name"),
-      meaning:
-        "Required in an entry of `hooks:`, unless it has `handler`. In a file, leave it out: the file name is used.",
-    },
-    handler: { type: words("a name"), meaning: "The same as `name`." },
-    event: { type: event, required: true, meaning: "The event that the hook runs on: see [Events](#events)." },
-    priority: {
-      type: integer(-MAX_PRIORITY, MAX_PRIORITY),
-      default: "`0`, with a warning",
-      meaning: "The order of the hooks of one event. The hook with the lowest number runs first.",
-    },
-    when: {
-      type: script,
-      default: "always",
-      meaning: "A Starlark expression over `event`, `payload` and `ctx`. The hook runs only when it is true.",
-    },
-    script: {
-      type: script,
-      meaning:
-        "Starlark with `def handle(event, payload)` that returns `allow()`, `block(reason)` or `modify(payload)`.",
-    },
-    timeout_ms: {
-      type: integer(1, MAX_HOOK_TIMEOUT_MS),
-      default: "`100`; `5000` if the script calls a function that waits",
-      meaning: "The time limit for one run of the hook, in milliseconds.",
-    },
-    on_error: {
-      type: choice("allow", "block"),
-      default: "`block` for guards, else `allow`",
-      meaning: "What Harness does with the event if the hook fails or exceeds its time limit.",
-    },
-    match: {
-      type: list(example, { max: MAX_EXAMPLES }),
-      meaning: "Examples: payloads that the hook blocks or modifies. Harness checks them when it loads the project.",
-    },
-    not_match: {
-      type: list(example, { max: MAX_EXAMPLES }),
-      meaning: "Examples: payloads that the hook lets pass unchanged. Harness checks them when it loads the project.",
-    },
+    name: field(words("a name")).means(
+      "Required in an entry of `hooks:`, unless it has `handler`. In a file, leave it out: the file name is used.",
+    ),
+    handler: field(words("a name")).means("The same as `name`."),
+    event: required(event).means("The event that the hook runs on: see [Events](#events)."),
+    priority: field(integer(-MAX_PRIORITY, MAX_PRIORITY), "`0`, with a warning").means(
+      "The order of the hooks of one event. The hook with the lowest number runs first.",
+    ),
+    when: field(script, "always").means(
+      "A Starlark expression over `event`, `payload` and `ctx`. The hook runs only when it is true.",
+    ),
+    script: field(script).means(
+      "Starlark with `def handle(event, payload)` that returns `allow()`, `block(reason)` or `modify(payload)`.",
+    ),
+    timeout_ms: field(integer(1, MAX_HOOK_TIMEOUT_MS), "`100`; `5000` if the script calls a function that waits").means(
+      "The time limit for one run of the hook, in milliseconds.",
+    ),
+    on_error: field(choice("allow", "block"), "`block` for guards, else `allow`").means(
+      "What Harness does with the event if the hook fails or exceeds its time limit.",
+    ),
+    match: field(list(example, { max: MAX_EXAMPLES })).means(
+      "Examples: payloads that the hook blocks or modifies. Harness checks them when it loads the project.",
+    ),
+    not_match: field(list(example, { max: MAX_EXAMPLES })).means(
+      "Examples: payloads that the hook lets pass unchanged. Harness checks them when it loads the project.",
+    ),
   },
 });
 

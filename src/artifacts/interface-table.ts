@@ -1,5 +1,5 @@
 /** `[interface]` and `[keys]` in `config.toml`: how the terminal interface looks and types, and what its keys do. */
-import { byName, choice, defineTable, type FieldType, flag, list, nested, textThat } from "./schema.ts";
+import { byName, choice, defineTable, type FieldType, field, flag, list, nested, textThat } from "./schema.ts";
 import { defaultSettings, type Settings } from "./settings.ts";
 
 const MAX_KEYS = 8;
@@ -10,23 +10,17 @@ const interfaceTable = defineTable({
   title: "Interface",
   about: "How the [terminal interface](../guide/terminal.md) looks, and how you type in it.",
   fields: {
-    theme: {
-      type: choice("auto", "dark", "light", "high-contrast", "none"),
-      default: `\`"${defaultSettings.interface.theme}"\``,
-      meaning:
-        "`auto`: `dark` or `light`, as the background of the terminal. `none`: no colours, as with the variable `NO_COLOR`.",
-    },
-    vim: {
-      type: flag,
-      default: `\`${defaultSettings.interface.vim}\``,
-      meaning: "Vim keys in the input: Esc for the normal mode, `i` to type.",
-    },
-    plain: {
-      type: flag,
-      default: "`false`",
-      meaning: "Use the line interface, as `--plain` does. It suits screen readers.",
-    },
-    quiet_cost: { type: flag, default: "`false`", meaning: "Show no cost in the status line, as `--quiet-cost` does." },
+    theme: field(
+      choice("auto", "dark", "light", "high-contrast", "none"),
+      `\`"${defaultSettings.interface.theme}"\``,
+    ).means(
+      "`auto`: `dark` or `light`, as the background of the terminal. `none`: no colours, as with the variable `NO_COLOR`.",
+    ),
+    vim: field(flag, `\`${defaultSettings.interface.vim}\``).means(
+      "Vim keys in the input: Esc for the normal mode, `i` to type.",
+    ),
+    plain: field(flag, "`false`").means("Use the line interface, as `--plain` does. It suits screen readers."),
+    quiet_cost: field(flag, "`false`").means("Show no cost in the status line, as `--quiet-cost` does."),
   },
 });
 

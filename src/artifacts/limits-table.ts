@@ -1,7 +1,7 @@
 /** The bounds a project sets itself: delegation, self-extension and budgets. */
 import { defined } from "#base";
 import type { BudgetConfig, DelegationConfig, MetaConfig, ProjectConfig } from "./project.ts";
-import { defineTable, type FieldMap, type FieldType, flag, integer, list, nested, number } from "./schema.ts";
+import { defineTable, type FieldMap, type FieldType, field, flag, integer, list, nested, number } from "./schema.ts";
 
 export const defaultDelegation: DelegationConfig = {
   maxDepth: 3,
@@ -26,32 +26,24 @@ export const delegationTable = defineTable({
   title: "Delegation",
   about: "Limits for delegating work to other agents.",
   fields: {
-    max_depth: {
-      type: integer(0, MAX_DEPTH),
-      default: `\`${defaultDelegation.maxDepth}\``,
-      meaning: "The number of levels of delegates below the root agent. `0` turns delegation off.",
-    },
-    max_concurrent: {
-      type: integer(1, MAX_CONCURRENT),
-      default: `\`${defaultDelegation.maxConcurrent}\``,
-      meaning: "How many delegates may work at the same time, in the whole tree.",
-    },
-    iterations_per_depth: {
-      type: list(integer(1, MAX_ITERATIONS), { min: 1, max: MAX_DEPTH + 1 }),
-      default: `\`[${defaultDelegation.iterationsPerDepth.join(", ")}]\``,
-      meaning:
-        "The step limit of a turn at each depth, starting with the root agent. Without this key, `max_steps` of the user is the limit of the root. The last number also applies to deeper levels.",
-    },
-    timeout_ms: {
-      type: integer(1, DAY_MS),
-      default: `\`${defaultDelegation.timeoutMs}\``,
-      meaning: "The time limit for one delegate, in milliseconds.",
-    },
-    allow_recursive: {
-      type: flag,
-      default: `\`${defaultDelegation.allowRecursive}\``,
-      meaning: "Whether a delegate may delegate work itself.",
-    },
+    max_depth: field(integer(0, MAX_DEPTH), `\`${defaultDelegation.maxDepth}\``).means(
+      "The number of levels of delegates below the root agent. `0` turns delegation off.",
+    ),
+    max_concurrent: field(integer(1, MAX_CONCURRENT), `\`${defaultDelegation.maxConcurrent}\``).means(
+      "How many delegates may work at the same time, in the whole tree.",
+    ),
+    iterations_per_depth: field(
+      list(integer(1, MAX_ITERATIONS), { min: 1, max: MAX_DEPTH + 1 }),
+      `\`[${defaultDelegation.iterationsPerDepth.join(", ")}]\``,
+    ).means(
+      "The step limit of a turn at each depth, starting with the root agent. Without this key, `max_steps` of the user is the limit of the root. The last number also applies to deeper levels.",
+    ),
+    timeout_ms: field(integer(1, DAY_MS), `\`${defaultDelegation.timeoutMs}\``).means(
+      "The time limit for one delegate, in milliseconds.",
+    ),
+    allow_recursive: field(flag, `\`${defaultDelegation.allowRecursive}\``).means(
+      "Whether a delegate may delegate work itself.",
+    ),
   },
 });
 
@@ -71,27 +63,19 @@ export const metaTable = defineTable({
   about:
     "Whether scripts may register tools, hooks and agents at run time. The policies also apply to what scripts register.",
   fields: {
-    enabled: { type: flag, default: "`false`", meaning: "If false, Harness refuses every `meta` call." },
-    max_tools: {
-      type: integer(0, MAX_REGISTERED),
-      default: `\`${defaultMeta.maxTools}\``,
-      meaning: "How many tools scripts may register in one run.",
-    },
-    max_hooks: {
-      type: integer(0, MAX_REGISTERED),
-      default: `\`${defaultMeta.maxHooks}\``,
-      meaning: "How many hooks scripts may register in one run.",
-    },
-    max_agents: {
-      type: integer(0, MAX_REGISTERED),
-      default: `\`${defaultMeta.maxAgents}\``,
-      meaning: "How many agents scripts may register in one run.",
-    },
-    max_call_depth: {
-      type: integer(0, MAX_DEPTH),
-      default: `\`${defaultMeta.maxCallDepth}\``,
-      meaning: "How deeply `meta` calls may be nested.",
-    },
+    enabled: field(flag, "`false`").means("If false, Harness refuses every `meta` call."),
+    max_tools: field(integer(0, MAX_REGISTERED), `\`${defaultMeta.maxTools}\``).means(
+      "How many tools scripts may register in one run.",
+    ),
+    max_hooks: field(integer(0, MAX_REGISTERED), `\`${defaultMeta.maxHooks}\``).means(
+      "How many hooks scripts may register in one run.",
+    ),
+    max_agents: field(integer(0, MAX_REGISTERED), `\`${defaultMeta.maxAgents}\``).means(
+      "How many agents scripts may register in one run.",
+    ),
+    max_call_depth: field(integer(0, MAX_DEPTH), `\`${defaultMeta.maxCallDepth}\``).means(
+      "How deeply `meta` calls may be nested.",
+    ),
   },
 });
 
@@ -107,11 +91,11 @@ export const budgetTable = defineTable({
   title: "Budget",
   about: "The limits of one budget. A field that is not set has no limit here.",
   fields: {
-    max_cost_usd: { type: number(0, MAX_COST_USD), meaning: "Cost in US dollars, calculated from the known prices." },
-    max_tokens: { type: integer(1, MAX_COUNT), meaning: "Input and output tokens together." },
-    max_steps: { type: integer(1, MAX_COUNT), meaning: "Model calls." },
-    max_calls: { type: integer(1, MAX_COUNT), meaning: "Tool calls." },
-    max_wall_ms: { type: integer(1, MAX_COUNT), meaning: "Elapsed time in milliseconds." },
+    max_cost_usd: field(number(0, MAX_COST_USD)).means("Cost in US dollars, calculated from the known prices."),
+    max_tokens: field(integer(1, MAX_COUNT)).means("Input and output tokens together."),
+    max_steps: field(integer(1, MAX_COUNT)).means("Model calls."),
+    max_calls: field(integer(1, MAX_COUNT)).means("Tool calls."),
+    max_wall_ms: field(integer(1, MAX_COUNT)).means("Elapsed time in milliseconds."),
   },
 });
 
@@ -129,13 +113,11 @@ export const budgetsTable = defineTable({
   title: "Budgets",
   about: "Limits on cost, tokens, steps, calls and time, for a turn, a session or a whole tree of agents.",
   fields: {
-    turn: { type: budgetType, meaning: "The budget of one turn, from an input to its answer." },
-    session: { type: budgetType, meaning: "The budget of all turns of a session together." },
-    tree: {
-      type: budgetType,
-      meaning:
-        "The budget of a session and all its delegates together, at every depth. When it is used up, all of them stop. Earlier runs of the session and their delegates count as well.",
-    },
+    turn: field(budgetType).means("The budget of one turn, from an input to its answer."),
+    session: field(budgetType).means("The budget of all turns of a session together."),
+    tree: field(budgetType).means(
+      "The budget of a session and all its delegates together, at every depth. When it is used up, all of them stop. Earlier runs of the session and their delegates count as well.",
+    ),
   } satisfies FieldMap,
 });
 

@@ -11,7 +11,18 @@ import {
 } from "#base";
 import { splitFrontmatter } from "./frontmatter.ts";
 import type { Problem } from "./project.ts";
-import { choice, defineTable, error, type FieldType, list, type Reader, readTable, textThat } from "./schema.ts";
+import {
+  choice,
+  defineTable,
+  error,
+  type FieldType,
+  field,
+  list,
+  type Reader,
+  readTable,
+  required,
+  textThat,
+} from "./schema.ts";
 import { parseYaml } from "./yaml-tree.ts";
 
 export const MAX_MEMORY_DESCRIPTION_CHARS = 300;
@@ -34,38 +45,27 @@ export const memoryTable = defineTable({
   about:
     "The frontmatter of a memory, `TIER/NAME.md` below `.harness/memory` or in the folder that Harness keeps. The body is what the model reads.",
   fields: {
-    description: {
-      type: line(MAX_MEMORY_DESCRIPTION_CHARS),
-      required: true,
-      meaning: "What the memory is about, on one line. Harness compares it with the input of each turn.",
-    },
-    type: {
-      type: choice(...memoryTypes),
-      default: "`project`",
-      meaning:
-        "`user`: about the person. `feedback`: how they want work to be done. `project`: a fact about the project. `reference`: where to find something.",
-    },
-    tags: {
-      type: list(
+    description: required(line(MAX_MEMORY_DESCRIPTION_CHARS)).means(
+      "What the memory is about, on one line. Harness compares it with the input of each turn.",
+    ),
+    type: field(choice(...memoryTypes), "`project`").means(
+      "`user`: about the person. `feedback`: how they want work to be done. `project`: a fact about the project. `reference`: where to find something.",
+    ),
+    tags: field(
+      list(
         textThat("tag", (value) => TAG.test(value)),
         { max: MAX_TAGS },
       ),
-      default: "none",
-      meaning: "Words that lead to this memory when an input contains them.",
-    },
-    keywords: {
-      type: list(line(MAX_KEYWORD_CHARS), { max: MAX_KEYWORDS }),
-      default: "none",
-      meaning:
-        "Other words and short phrases for the same thing: synonyms, symptoms, error messages. Harness compares them with the input; the model does not read them.",
-    },
-    source: { type: line(MAX_SOURCE_CHARS), default: "the file", meaning: "Who wrote the memory." },
-    labels: {
-      type: list(choice("private", "untrusted"), { max: 2 }),
-      default: "none",
-      meaning: "The [labels](permissions.md#labels) that a session holds once it has read the memory.",
-    },
-    updated: { type: day, default: "none", meaning: "The day of the last change. Harness writes it." },
+      "none",
+    ).means("Words that lead to this memory when an input contains them."),
+    keywords: field(list(line(MAX_KEYWORD_CHARS), { max: MAX_KEYWORDS }), "none").means(
+      "Other words and short phrases for the same thing: synonyms, symptoms, error messages. Harness compares them with the input; the model does not read them.",
+    ),
+    source: field(line(MAX_SOURCE_CHARS), "the file").means("Who wrote the memory."),
+    labels: field(list(choice("private", "untrusted"), { max: 2 }), "none").means(
+      "The [labels](permissions.md#labels) that a session holds once it has read the memory.",
+    ),
+    updated: field(day, "none").means("The day of the last change. Harness writes it."),
   },
 });
 

@@ -6,6 +6,7 @@ import {
   defineTable,
   error,
   type FieldType,
+  field,
   forms,
   integer,
   list,
@@ -13,6 +14,7 @@ import {
   number,
   type Reader,
   readTable,
+  required,
   type TableValues,
   words,
 } from "./schema.ts";
@@ -34,31 +36,19 @@ export const retryTable = defineTable({
   title: "Retry",
   about: "How Harness retries failed calls to the model.",
   fields: {
-    max_retries: {
-      type: integer(0, MAX_RETRIES),
-      default: "`3`",
-      meaning: "How often a failed call is retried. `0` turns retries off.",
-    },
-    max_attempts: {
-      type: integer(0, MAX_RETRIES),
-      meaning: "Another name for `max_retries`. If both are set, `max_retries` takes precedence.",
-    },
-    initial_backoff_ms: {
-      type: integer(0, MAX_BACKOFF_MS),
-      default: "`250`",
-      meaning: "The wait before the first retry. The actual wait is random, between half and all of this time.",
-    },
-    max_backoff_ms: {
-      type: integer(0, MAX_BACKOFF_MS),
-      default: "`8000`",
-      meaning:
-        "The longest wait between two retries. If the vendor sends `Retry-After`, Harness waits that long instead, up to 60 s and up to the rest of `timeouts.step_s`. If `Retry-After` is longer, the call fails and the message shows the requested time.",
-    },
-    multiplier: {
-      type: number(0, MAX_MULTIPLIER),
-      default: "`2`",
-      meaning: "The factor by which the wait grows after each retry.",
-    },
+    max_retries: field(integer(0, MAX_RETRIES), "`3`").means(
+      "How often a failed call is retried. `0` turns retries off.",
+    ),
+    max_attempts: field(integer(0, MAX_RETRIES)).means(
+      "Another name for `max_retries`. If both are set, `max_retries` takes precedence.",
+    ),
+    initial_backoff_ms: field(integer(0, MAX_BACKOFF_MS), "`250`").means(
+      "The wait before the first retry. The actual wait is random, between half and all of this time.",
+    ),
+    max_backoff_ms: field(integer(0, MAX_BACKOFF_MS), "`8000`").means(
+      "The longest wait between two retries. If the vendor sends `Retry-After`, Harness waits that long instead, up to 60 s and up to the rest of `timeouts.step_s`. If `Retry-After` is longer, the call fails and the message shows the requested time.",
+    ),
+    multiplier: field(number(0, MAX_MULTIPLIER), "`2`").means("The factor by which the wait grows after each retry."),
   },
 });
 
@@ -82,29 +72,18 @@ export const timeoutsTable = defineTable({
   title: "Timeouts",
   about: "Time limits for model calls, in seconds.",
   fields: {
-    headers_s: {
-      type: seconds,
-      default: inSeconds(defaultTimeouts.headersMs),
-      meaning:
-        "From the start of an attempt to the response headers. Includes fetching the key, connecting and sending the request.",
-    },
-    first_token_s: {
-      type: seconds,
-      default: inSeconds(defaultTimeouts.firstTokenMs),
-      meaning:
-        "From the start of an attempt to the first piece of text, thinking or a tool call. Keep-alives do not count.",
-    },
-    chunk_s: {
-      type: seconds,
-      default: inSeconds(defaultTimeouts.chunkMs),
-      meaning: "The longest time without any data after the first token. Keep-alives count as data.",
-    },
-    step_s: {
-      type: seconds,
-      default: inSeconds(defaultTimeouts.stepMs),
-      meaning:
-        "Time limit for a whole step: all attempts, retries, fallbacks and waits together. Time during which the answer is streaming does not count. The value of the first model applies to its fallbacks as well.",
-    },
+    headers_s: field(seconds, inSeconds(defaultTimeouts.headersMs)).means(
+      "From the start of an attempt to the response headers. Includes fetching the key, connecting and sending the request.",
+    ),
+    first_token_s: field(seconds, inSeconds(defaultTimeouts.firstTokenMs)).means(
+      "From the start of an attempt to the first piece of text, thinking or a tool call. Keep-alives do not count.",
+    ),
+    chunk_s: field(seconds, inSeconds(defaultTimeouts.chunkMs)).means(
+      "The longest time without any data after the first token. Keep-alives count as data.",
+    ),
+    step_s: field(seconds, inSeconds(defaultTimeouts.stepMs)).means(
+      "Time limit for a whole step: all attempts, retries, fallbacks and waits together. Time during which the answer is streaming does not count. The value of the first model applies to its fallbacks as well.",
+    ),
   },
 });
 
@@ -134,51 +113,34 @@ export const modelTable = defineTable({
   title: "Model",
   about: "A model. The short form is `provider:name`.",
   fields: {
-    provider: {
-      type: words("a provider"),
-      default: `\`${DEFAULT_PROVIDER}\``,
-      meaning: "The provider: see [providers.md](providers.md).",
-    },
-    name: {
-      type: words("the vendor's name of the model"),
-      required: true,
-      meaning: "The name that the vendor uses for the model.",
-    },
-    max_tokens: {
-      type: integer(1, MAX_OUTPUT_TOKENS),
-      default: "`4096` in `harness.md`; the provider's default in `config.toml`",
-      meaning:
-        "The largest number of tokens in one response. If the limit cuts a response off, Harness repeats the request with twice as many tokens.",
-    },
-    temperature: {
-      type: number(0, 2),
-      default: "`0.7` in `harness.md`; the provider's default in `config.toml`",
-      meaning: "How much the answers vary. Harness does not send it to models that reject it.",
-    },
-    context_tokens: {
-      type: integer(MIN_CONTEXT_TOKENS, MAX_CONTEXT_TOKENS),
-      default: "from the vendor's catalogue, if known",
-      meaning:
-        "The largest request that the model accepts, in tokens. Set it for a model that Harness does not know, for example a local one: Harness [compacts](../guide/long-sessions.md) the conversation before it gets there.",
-    },
-    base_url: {
-      type: url,
-      default: "the provider's",
-      meaning:
-        "The address of the API, for example of a proxy or gateway. The provider `custom` needs an address, here or in `HARNESS_CUSTOM_BASE_URL`.",
-    },
-    api_key_env: {
-      type: words("the name of an environment variable"),
-      default: "the provider's own",
-      meaning: "The environment variable that holds the API key. Never write the key itself here.",
-    },
-    family: {
-      type: choice("openai", "anthropic"),
-      default: "`openai`",
-      meaning: "Which API the provider `custom` speaks.",
-    },
-    retry: { type: retryType, default: "see there", meaning: "How Harness retries failed calls." },
-    timeouts: { type: timeoutsType, default: "see there", meaning: "Time limits for calls." },
+    provider: field(words("a provider"), `\`${DEFAULT_PROVIDER}\``).means(
+      "The provider: see [providers.md](providers.md).",
+    ),
+    name: required(words("the vendor's name of the model")).means("The name that the vendor uses for the model."),
+    max_tokens: field(
+      integer(1, MAX_OUTPUT_TOKENS),
+      "`4096` in `harness.md`; the provider's default in `config.toml`",
+    ).means(
+      "The largest number of tokens in one response. If the limit cuts a response off, Harness repeats the request with twice as many tokens.",
+    ),
+    temperature: field(number(0, 2), "`0.7` in `harness.md`; the provider's default in `config.toml`").means(
+      "How much the answers vary. Harness does not send it to models that reject it.",
+    ),
+    context_tokens: field(
+      integer(MIN_CONTEXT_TOKENS, MAX_CONTEXT_TOKENS),
+      "from the vendor's catalogue, if known",
+    ).means(
+      "The largest request that the model accepts, in tokens. Set it for a model that Harness does not know, for example a local one: Harness [compacts](../guide/long-sessions.md) the conversation before it gets there.",
+    ),
+    base_url: field(url, "the provider's").means(
+      "The address of the API, for example of a proxy or gateway. The provider `custom` needs an address, here or in `HARNESS_CUSTOM_BASE_URL`.",
+    ),
+    api_key_env: field(words("the name of an environment variable"), "the provider's own").means(
+      "The environment variable that holds the API key. Never write the key itself here.",
+    ),
+    family: field(choice("openai", "anthropic"), "`openai`").means("Which API the provider `custom` speaks."),
+    retry: field(retryType, "see there").means("How Harness retries failed calls."),
+    timeouts: field(timeoutsType, "see there").means("Time limits for calls."),
   },
 });
 

@@ -1,6 +1,6 @@
 /** `[network]` of `config.toml`: which hosts commands and `web.fetch` may connect to. */
 import { defined, isDomainEntry } from "#base";
-import { choice, defineTable, type FieldType, integer, list, nested, textThat } from "./schema.ts";
+import { choice, defineTable, type FieldType, field, integer, list, nested, textThat } from "./schema.ts";
 import type { NetworkSettings } from "./settings.ts";
 
 const MAX_DOMAINS = 10_000;
@@ -11,25 +11,19 @@ const networkTable = defineTable({
   title: "Network",
   about: "Which hosts commands and `web.fetch` may connect to.",
   fields: {
-    allowed_domains: {
-      type: list(textThat("host name, address, `*.name` or `*`, without scheme and port", isDomainEntry), {
+    allowed_domains: field(
+      list(textThat("host name, address, `*.name` or `*`, without scheme and port", isDomainEntry), {
         max: MAX_DOMAINS,
       }),
-      meaning:
-        "The allowed hosts: see [the list of domains](#the-list-of-domains). Without this field, any public host is allowed. An empty list or an empty table `[network]` allows no host.",
-    },
-    mode: {
-      type: choice("proxy", "direct"),
-      default: '`"proxy"`',
-      meaning:
-        "`proxy`: allowed commands connect through the egress proxy, which records each connection. `direct`: they use the machine's network directly, unless `allowed_domains` is set.",
-    },
-    loopback_ports: {
-      type: list(integer(1, MAX_PORT), { max: MAX_PORTS }),
-      default: "`[]`",
-      meaning:
-        "Ports on the machine's loopback interface that allowed commands may connect to, for example `[5432]` for a database. At most 16.",
-    },
+    ).means(
+      "The allowed hosts: see [the list of domains](#the-list-of-domains). Without this field, any public host is allowed. An empty list or an empty table `[network]` allows no host.",
+    ),
+    mode: field(choice("proxy", "direct"), '`"proxy"`').means(
+      "`proxy`: allowed commands connect through the egress proxy, which records each connection. `direct`: they use the machine's network directly, unless `allowed_domains` is set.",
+    ),
+    loopback_ports: field(list(integer(1, MAX_PORT), { max: MAX_PORTS }), "`[]`").means(
+      "Ports on the machine's loopback interface that allowed commands may connect to, for example `[5432]` for a database. At most 16.",
+    ),
   },
 });
 

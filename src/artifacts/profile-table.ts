@@ -4,7 +4,18 @@ import { defined } from "#base";
 import { contextSettings } from "./context-settings.ts";
 import { mcpServersType } from "./mcp-table.ts";
 import { isProfileName } from "./profile-name.ts";
-import { choice, defineTable, flag, integer, list, nested, positive, textThat, type ValuesOf } from "./schema.ts";
+import {
+  choice,
+  defineTable,
+  field,
+  flag,
+  integer,
+  list,
+  nested,
+  positive,
+  textThat,
+  type ValuesOf,
+} from "./schema.ts";
 import type { ProfileInForce } from "./settings.ts";
 import { readTomlFile } from "./toml-file.ts";
 import { contextSourcesType, permissionsTable, permissionsType, rulesOfTable, type UserRules } from "./user-table.ts";
@@ -19,11 +30,9 @@ const retentionTable = defineTable({
   title: "Retention",
   about: "How long the log keeps the content of sessions with this profile. The other limits are in `config.toml`.",
   fields: {
-    content_days: {
-      type: positive,
-      default: "as in `config.toml`",
-      meaning: "Days after which Harness deletes the content of events. The record of what happened and when stays.",
-    },
+    content_days: field(positive, "as in `config.toml`").means(
+      "Days after which Harness deletes the content of events. The record of what happened and when stays.",
+    ),
   },
 });
 
@@ -31,77 +40,52 @@ export const profileTable = defineTable({
   title: "Keys",
   about: "Every key is optional. A key that has its own section below is a TOML table, for example `[permissions]`.",
   fields: {
-    schema_version: {
-      type: integer(1, 1),
-      default: "`1`",
-      meaning: "The version of this format. Harness refuses a file with a version that it does not know.",
-    },
-    name: {
-      type: fileStem,
-      default: "the name of the file",
-      meaning: "What sessions and `/profile` call the profile. In a folder of profiles it must match the file name.",
-    },
-    default_model: {
-      type: textThat("model as `provider:name`", (model) => MODEL.test(model)),
-      default: "as in `config.toml`",
-      meaning:
-        "The default model. Its options come from the same model in `config.toml`, if it is there. The other models of `config.toml` are not its fallbacks.",
-    },
-    prompt_header: {
-      type: textThat(
+    schema_version: field(integer(1, 1), "`1`").means(
+      "The version of this format. Harness refuses a file with a version that it does not know.",
+    ),
+    name: field(fileStem, "the name of the file").means(
+      "What sessions and `/profile` call the profile. In a folder of profiles it must match the file name.",
+    ),
+    default_model: field(
+      textThat("model as `provider:name`", (model) => MODEL.test(model)),
+      "as in `config.toml`",
+    ).means(
+      "The default model. Its options come from the same model in `config.toml`, if it is there. The other models of `config.toml` are not its fallbacks.",
+    ),
+    prompt_header: field(
+      textThat(
         `text of at most ${MAX_HEADER_CHARS} characters`,
         (text) => text.trim() !== "" && text.length <= MAX_HEADER_CHARS,
       ),
-      default: "none",
-      meaning: "Instructions that the system prompt gets after the text that says who the agent is.",
-    },
-    context_sources: {
-      type: contextSourcesType,
-      default: "as in `config.toml`",
-      meaning:
-        "Which [context files](../guide/writing-context.md#files-for-other-agents) of a repository Harness reads. Each needs your ack.",
-    },
-    context: {
-      type: contextSettings,
-      default: "as in `config.toml`",
-      meaning: "How long conversations are made shorter, field by field before `config.toml`.",
-    },
-    mcp_servers: {
-      type: mcpServersType,
-      default: "none",
-      meaning: "MCP servers by name. A server replaces the server of the same name in `config.toml`.",
-    },
-    tool_packs: {
-      type: list(choice("fs", "shell", "web"), { max: 3 }),
-      default: "all",
-      meaning:
-        "Which built-in tools the model gets. `fs`: all tools that start with `fs.`. `shell`: `exec`, which also runs git. `web`: `web.fetch`. `ask_user` and the tools of MCP servers, plugins and projects stay.",
-    },
-    skill_packs: {
-      type: list(fileStem, { max: MAX_PACKS }),
-      default: '`["builtin"]`',
-      meaning:
-        "Which packs of skills the model sees. `builtin`: the skills that ship with Harness. Any other name is a folder of skills in `skill-packs` of your configuration folder. Your own skills and those of the project stay.",
-    },
-    permission_presets: {
-      type: list(fileStem, { max: MAX_PACKS }),
-      default: "`[]`",
-      meaning:
-        "Sets of permission rules by name, each a file with the keys of [Permissions](#permissions): `no-edits` and `ask-first` are built in, yours are `presets/NAME.toml` of your configuration folder. They are added to `permissions`.",
-    },
-    permissions: {
-      type: permissionsType,
-      meaning: "Permission rules, in addition to those of `config.toml`. The strictest matching rule decides.",
-    },
-    retention: {
-      type: nested(retentionTable, ({ values }) => ({ ...defined({ contentDays: values.content_days }) })),
-      meaning: "How long the log keeps content.",
-    },
-    allow_project_hooks: {
-      type: flag,
-      default: "as in `config.toml`",
-      meaning: "Whether the shell hooks of a project may run, once each file was acked.",
-    },
+      "none",
+    ).means("Instructions that the system prompt gets after the text that says who the agent is."),
+    context_sources: field(contextSourcesType, "as in `config.toml`").means(
+      "Which [context files](../guide/writing-context.md#files-for-other-agents) of a repository Harness reads. Each needs your ack.",
+    ),
+    context: field(contextSettings, "as in `config.toml`").means(
+      "How long conversations are made shorter, field by field before `config.toml`.",
+    ),
+    mcp_servers: field(mcpServersType, "none").means(
+      "MCP servers by name. A server replaces the server of the same name in `config.toml`.",
+    ),
+    tool_packs: field(list(choice("fs", "shell", "web"), { max: 3 }), "all").means(
+      "Which built-in tools the model gets. `fs`: all tools that start with `fs.`. `shell`: `exec`, which also runs git. `web`: `web.fetch`. `ask_user` and the tools of MCP servers, plugins and projects stay.",
+    ),
+    skill_packs: field(list(fileStem, { max: MAX_PACKS }), '`["builtin"]`').means(
+      "Which packs of skills the model sees. `builtin`: the skills that ship with Harness. Any other name is a folder of skills in `skill-packs` of your configuration folder. Your own skills and those of the project stay.",
+    ),
+    permission_presets: field(list(fileStem, { max: MAX_PACKS }), "`[]`").means(
+      "Sets of permission rules by name, each a file with the keys of [Permissions](#permissions): `no-edits` and `ask-first` are built in, yours are `presets/NAME.toml` of your configuration folder. They are added to `permissions`.",
+    ),
+    permissions: field(permissionsType).means(
+      "Permission rules, in addition to those of `config.toml`. The strictest matching rule decides.",
+    ),
+    retention: field(
+      nested(retentionTable, ({ values }) => ({ ...defined({ contentDays: values.content_days }) })),
+    ).means("How long the log keeps content."),
+    allow_project_hooks: field(flag, "as in `config.toml`").means(
+      "Whether the shell hooks of a project may run, once each file was acked.",
+    ),
   },
 });
 

@@ -5,6 +5,7 @@ import {
   defineTable,
   error,
   type FieldType,
+  field,
   flag,
   forms,
   list,
@@ -13,6 +14,7 @@ import {
   placed,
   type Reader,
   readTable,
+  required,
   words,
 } from "./schema.ts";
 import type { LabelRule, PermissionRule } from "./settings.ts";
@@ -35,19 +37,13 @@ export const ruleTable = defineTable({
   title: "Rule with examples",
   about: "A permission rule with example calls. Harness checks the examples when it loads the project.",
   fields: {
-    rule: {
-      type: words("a permission rule"),
-      required: true,
-      meaning: "The rule: see [permissions.md](permissions.md).",
-    },
-    match: {
-      type: list(placed(words("a call")), { max: MAX_EXAMPLES }),
-      meaning: "Calls that the rule applies to: `Bash(git push)`, or a tool name.",
-    },
-    not_match: {
-      type: list(placed(words("a call")), { max: MAX_EXAMPLES }),
-      meaning: "Calls that the rule does not apply to.",
-    },
+    rule: required(words("a permission rule")).means("The rule: see [permissions.md](permissions.md)."),
+    match: field(list(placed(words("a call")), { max: MAX_EXAMPLES })).means(
+      "Calls that the rule applies to: `Bash(git push)`, or a tool name.",
+    ),
+    not_match: field(list(placed(words("a call")), { max: MAX_EXAMPLES })).means(
+      "Calls that the rule does not apply to.",
+    ),
   },
 });
 
@@ -77,21 +73,16 @@ export const permissionsTable = defineTable({
   about:
     "Which calls run, which ask for approval and which are refused: see [permissions.md](permissions.md). Deny takes precedence over ask, and ask over allow.",
   fields: {
-    allow: { type: rules, meaning: "Calls that run without asking." },
-    ask: { type: rules, meaning: "Calls that need a person's approval." },
-    deny: { type: rules, meaning: "Calls that Harness refuses." },
-    private: { type: labelled, meaning: "Calls whose results get the [label](permissions.md#labels) `private`." },
-    untrusted: {
-      type: labelled,
-      meaning:
-        "Calls whose results get the [label](permissions.md#labels) `untrusted`, because they come from outside.",
-    },
-    strict: {
-      type: flag,
-      default: "`false`",
-      meaning:
-        "If true, every call that no rule allows asks for approval. The [quiet preset](permissions.md#the-quiet-preset) is off.",
-    },
+    allow: field(rules).means("Calls that run without asking."),
+    ask: field(rules).means("Calls that need a person's approval."),
+    deny: field(rules).means("Calls that Harness refuses."),
+    private: field(labelled).means("Calls whose results get the [label](permissions.md#labels) `private`."),
+    untrusted: field(labelled).means(
+      "Calls whose results get the [label](permissions.md#labels) `untrusted`, because they come from outside.",
+    ),
+    strict: field(flag, "`false`").means(
+      "If true, every call that no rule allows asks for approval. The [quiet preset](permissions.md#the-quiet-preset) is off.",
+    ),
   },
 });
 
@@ -136,12 +127,9 @@ export const networkTable = defineTable({
   title: "Network",
   about: "Which hosts scripts and `web.fetch` may connect to. Without this table they may connect to any public host.",
   fields: {
-    allowed_domains: {
-      type: list(domain, { max: MAX_DOMAINS }),
-      default: "none",
-      meaning:
-        "`example.com` allows the host and its subdomains, `*.example.com` only the subdomains, `*` any host. An empty list allows no host.",
-    },
+    allowed_domains: field(list(domain, { max: MAX_DOMAINS }), "none").means(
+      "`example.com` allows the host and its subdomains, `*.example.com` only the subdomains, `*` any host. An empty list allows no host.",
+    ),
   },
 });
 

@@ -52,6 +52,15 @@ export interface TableValues<Fields extends FieldMap> {
   readonly place: SourceLocation;
 }
 
+/** A field that may be left out; `unset` is what holds then, as people write it. */
+export function field<Value>(type: FieldType<Value>, unset?: string) {
+  return { means: (meaning: string): Field<Value> => ({ type, meaning, ...defined({ default: unset }) }) };
+}
+
+export function required<Value>(type: FieldType<Value>) {
+  return { means: (meaning: string) => ({ type, meaning, required: true }) as const };
+}
+
 /** Keeps the types of the fields: without it they would all be `Field<unknown>`. */
 export function defineTable<const Fields extends FieldMap>(table: Table<Fields>): Table<Fields> {
   return table;

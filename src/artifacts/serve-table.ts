@@ -5,11 +5,13 @@ import {
   error,
   type FieldMap,
   type FieldType,
+  field,
   integer,
   list,
   nearestTo,
   nested,
   readTable,
+  required,
   type Table,
   words,
   wrongValue,
@@ -19,16 +21,10 @@ const MAX_ALLOWED = 1000;
 const MAX_SAFE_ID = Number.MAX_SAFE_INTEGER;
 const MAX_SOURCES = 10;
 
-const type = {
-  type: words("`stdin`, `telegram` or `meshwire`"),
-  required: true,
-  meaning: "The type of the source.",
-} as const;
-const token_env = {
-  type: words("the name of an environment variable"),
-  required: true,
-  meaning: "The environment variable that holds the token. Never write the token itself here.",
-} as const;
+const type = required(words("`stdin`, `telegram` or `meshwire`")).means("The type of the source.");
+const token_env = required(words("the name of an environment variable")).means(
+  "The environment variable that holds the token. Never write the token itself here.",
+);
 
 export const sourceTables: Readonly<Record<ServeSource["type"], Table>> = {
   stdin: defineTable({
@@ -42,17 +38,13 @@ export const sourceTables: Readonly<Record<ServeSource["type"], Table>> = {
     fields: {
       type,
       token_env,
-      chat_allowlist: {
-        type: list(integer(-MAX_SAFE_ID, MAX_SAFE_ID), { min: 1, max: MAX_ALLOWED }),
-        required: true,
-        meaning: "The chats that may send inputs.",
-      },
-      poll_timeout_seconds: {
-        type: integer(0, 50),
-        default: "the source's",
-        meaning: "How long one poll waits for messages. `0` means the source's default.",
-      },
-      offset_path: { type: words("a path"), meaning: "The file that remembers the last message across restarts." },
+      chat_allowlist: required(list(integer(-MAX_SAFE_ID, MAX_SAFE_ID), { min: 1, max: MAX_ALLOWED })).means(
+        "The chats that may send inputs.",
+      ),
+      poll_timeout_seconds: field(integer(0, 50), "the source's").means(
+        "How long one poll waits for messages. `0` means the source's default.",
+      ),
+      offset_path: field(words("a path")).means("The file that remembers the last message across restarts."),
     },
   }),
   meshwire: defineTable({
@@ -61,19 +53,15 @@ export const sourceTables: Readonly<Record<ServeSource["type"], Table>> = {
     fields: {
       type,
       token_env,
-      mesh_id: { type: words(), required: true, meaning: "The mesh to join." },
-      agent_id: { type: words(), required: true, meaning: "The id of this agent in the mesh." },
-      sender_allowlist: {
-        type: list(words("an agent id"), { min: 1, max: MAX_ALLOWED }),
-        required: true,
-        meaning: "The peers that may send inputs.",
-      },
-      poll_timeout_seconds: {
-        type: integer(0, 60),
-        default: "the source's",
-        meaning: "How long one poll waits for messages. `0` means the source's default.",
-      },
-      base_url: { type: words("an address"), default: "`https://meshwire.io`", meaning: "The address of the server." },
+      mesh_id: required(words()).means("The mesh to join."),
+      agent_id: required(words()).means("The id of this agent in the mesh."),
+      sender_allowlist: required(list(words("an agent id"), { min: 1, max: MAX_ALLOWED })).means(
+        "The peers that may send inputs.",
+      ),
+      poll_timeout_seconds: field(integer(0, 60), "the source's").means(
+        "How long one poll waits for messages. `0` means the source's default.",
+      ),
+      base_url: field(words("an address"), "`https://meshwire.io`").means("The address of the server."),
     },
   }),
 };
@@ -108,11 +96,7 @@ export const serveTable = defineTable({
   title: "Serve",
   about: "Where `harness serve` gets its inputs.",
   fields: {
-    sources: {
-      type: list(source, { min: 1, max: MAX_SOURCES }),
-      required: true,
-      meaning: "The sources. Each type may appear once.",
-    },
+    sources: required(list(source, { min: 1, max: MAX_SOURCES })).means("The sources. Each type may appear once."),
   },
 });
 

@@ -4,12 +4,14 @@ import {
   defineTable,
   error,
   type FieldType,
+  field,
   flag,
   integer,
   list,
   nearestTo,
   nested,
   type Reader,
+  required,
   type TableValues,
   textThat,
   wrongValue,
@@ -47,34 +49,27 @@ const hookTable = defineTable({
   about:
     "A command that Harness runs at a point of the session: see [shell hooks](../guide/shell-hooks.md). It gets JSON on standard input and answers with its exit code or with JSON, as hooks of Claude Code and Codex do. It runs in the *workspace* confinement.",
   fields: {
-    event: {
-      type: event,
-      required: true,
-      meaning: "When the command runs. `PreCompact` is another name of `Compact`.",
-    },
-    cmd: { type: command, meaning: "The command, for Bash. Either this or `command`." },
-    command: { type: command, meaning: "The same as `cmd`." },
-    matcher: {
-      type: textThat(
+    event: required(event).means("When the command runs. `PreCompact` is another name of `Compact`."),
+    cmd: field(command).means("The command, for Bash. Either this or `command`."),
+    command: field(command).means("The same as `cmd`."),
+    matcher: field(
+      textThat(
         `regular expression of at most ${MAX_MATCHER_CHARS} characters`,
         (text) => text.length <= MAX_MATCHER_CHARS,
       ),
-      default: "every tool",
-      meaning:
-        "The tools that a `PreToolUse` or `PostToolUse` hook runs for: `Bash`, `Edit|Write`, `mcp__.*`, or the canonical name (`exec`). RE2 syntax. For `SessionStart`, the source (`startup`, `resume`).",
-    },
-    timeout_ms: {
-      type: integer(1, MAX_SHELL_HOOK_MS),
-      default: "5000; 30000 for `PreToolUse` and `PostToolUse`; 60000 for `Compact`",
-      meaning:
-        "The deadline. At the deadline Harness sends SIGTERM to the whole process group, and SIGKILL 5 seconds later.",
-    },
-    on_error: {
-      type: choice("block", "allow"),
-      default: "`block` for `PreToolUse`, else `allow`",
-      meaning:
-        "What happens if the command fails, times out or gives no clear answer. Only a `PreToolUse` hook can block. `allow` lets the call pass with a warning.",
-    },
+      "every tool",
+    ).means(
+      "The tools that a `PreToolUse` or `PostToolUse` hook runs for: `Bash`, `Edit|Write`, `mcp__.*`, or the canonical name (`exec`). RE2 syntax. For `SessionStart`, the source (`startup`, `resume`).",
+    ),
+    timeout_ms: field(
+      integer(1, MAX_SHELL_HOOK_MS),
+      "5000; 30000 for `PreToolUse` and `PostToolUse`; 60000 for `Compact`",
+    ).means(
+      "The deadline. At the deadline Harness sends SIGTERM to the whole process group, and SIGKILL 5 seconds later.",
+    ),
+    on_error: field(choice("block", "allow"), "`block` for `PreToolUse`, else `allow`").means(
+      "What happens if the command fails, times out or gives no clear answer. Only a `PreToolUse` hook can block. `allow` lets the call pass with a warning.",
+    ),
   },
 });
 
@@ -109,15 +104,10 @@ export function shellHooksType(tier: ShellHook["tier"]): FieldType<readonly Shel
 
 /** Of `config.toml`. */
 export const shellHookFields = {
-  hooks: {
-    type: shellHooksType("user"),
-    default: "`[]`",
-    meaning: "Commands that run at points of every session, as a list of tables: `[[hooks]]`.",
-  },
-  allow_project_hooks: {
-    type: flag,
-    default: "`false`",
-    meaning:
-      "If true, the shell hooks of a project run after you acked the files that declare them. The same as `--allow-project-hooks`.",
-  },
+  hooks: field(shellHooksType("user"), "`[]`").means(
+    "Commands that run at points of every session, as a list of tables: `[[hooks]]`.",
+  ),
+  allow_project_hooks: field(flag, "`false`").means(
+    "If true, the shell hooks of a project run after you acked the files that declare them. The same as `--allow-project-hooks`.",
+  ),
 } as const;

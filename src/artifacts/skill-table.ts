@@ -10,11 +10,13 @@ import {
   defineTable,
   error,
   type FieldType,
+  field,
   forms,
   list,
   nested,
   type Reader,
   readTable,
+  required,
   text,
   textThat,
   words,
@@ -47,16 +49,10 @@ const triggersTable = defineTable({
   about:
     "When a skill is likely to be useful. A skill whose triggers match moves to the front of the list in the prompt, for the rest of the session.",
   fields: {
-    files: {
-      type: triggerList,
-      default: "none",
-      meaning: "Globs over the files that calls work on: `*.sql` in any folder, `db/*.sql` from the workspace.",
-    },
-    keywords: {
-      type: triggerList,
-      default: "none",
-      meaning: "Words or phrases in the input of a person, as whole words.",
-    },
+    files: field(triggerList, "none").means(
+      "Globs over the files that calls work on: `*.sql` in any folder, `db/*.sql` from the workspace.",
+    ),
+    keywords: field(triggerList, "none").means("Words or phrases in the input of a person, as whole words."),
   },
 });
 
@@ -65,30 +61,23 @@ export const skillTable = defineTable({
   about:
     "The frontmatter of `SKILL.md`, in the [open format](https://agentskills.io/specification). Harness ignores keys that it does not know.",
   fields: {
-    name: {
-      type: textThat("1 to 64 lower-case letters, digits and single hyphens", (value) => {
+    name: required(
+      textThat("1 to 64 lower-case letters, digits and single hyphens", (value) => {
         return value.length <= MAX_NAME_CHARS && NAME.test(value);
       }),
-      required: true,
-      meaning: "The name of the skill, which is also the name of its folder.",
-    },
-    description: {
-      type: shortText(MAX_DESCRIPTION_CHARS),
-      required: true,
-      meaning: "What the skill does and when to use it. The model sees it in every prompt.",
-    },
-    license: { type: text(), meaning: "The license of the skill." },
-    compatibility: { type: shortText(MAX_COMPATIBILITY_CHARS), meaning: "What the skill needs." },
-    metadata: { type: byName(data, "key"), meaning: "Anything else." },
-    "allowed-tools": {
-      type: toolNames,
-      meaning:
-        "The tools that the agent has from reading the skill to the end of the turn, such as `Read` or `Bash(git *)`. It allows nothing: every call is judged as usual.",
-    },
-    triggers: {
-      type: nested(triggersTable, ({ values: { files = [], keywords = [] } }) => ({ files, keywords })),
-      meaning: "When the skill is likely to be useful.",
-    },
+    ).means("The name of the skill, which is also the name of its folder."),
+    description: required(shortText(MAX_DESCRIPTION_CHARS)).means(
+      "What the skill does and when to use it. The model sees it in every prompt.",
+    ),
+    license: field(text()).means("The license of the skill."),
+    compatibility: field(shortText(MAX_COMPATIBILITY_CHARS)).means("What the skill needs."),
+    metadata: field(byName(data, "key")).means("Anything else."),
+    "allowed-tools": field(toolNames).means(
+      "The tools that the agent has from reading the skill to the end of the turn, such as `Read` or `Bash(git *)`. It allows nothing: every call is judged as usual.",
+    ),
+    triggers: field(nested(triggersTable, ({ values: { files = [], keywords = [] } }) => ({ files, keywords }))).means(
+      "When the skill is likely to be useful.",
+    ),
   },
 });
 

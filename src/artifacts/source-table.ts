@@ -1,7 +1,20 @@
 /** `context` of a project, with `context.sources`: what joins a turn from files, commands, MCP servers and expressions, and when. */
 import { contextTable, pathInside, type WrittenContext, writtenContext } from "./context-table.ts";
 import type { DeclaredSource, SourceOrigin } from "./project.ts";
-import { choice, defineTable, error, flag, integer, list, nested, script, textThat, words } from "./schema.ts";
+import {
+  choice,
+  defineTable,
+  error,
+  field,
+  flag,
+  integer,
+  list,
+  nested,
+  required,
+  script,
+  textThat,
+  words,
+} from "./schema.ts";
 
 const MAX_SOURCES = 20;
 const MAX_SOURCE_TOKENS = 20_000;
@@ -15,8 +28,8 @@ export const resourceTable = defineTable({
   title: "Resource",
   about: "A resource of an MCP server.",
   fields: {
-    server: { type: words("name of a server"), required: true, meaning: "The MCP server." },
-    uri: { type: words("URI"), required: true, meaning: "The URI of the resource." },
+    server: required(words("name of a server")).means("The MCP server."),
+    uri: required(words("URI")).means("The URI of the resource."),
   },
 });
 
@@ -25,41 +38,27 @@ export const declaredSourceTable = defineTable({
   about:
     "Text that joins the turns of a session while it applies. A source has exactly one of `file`, `command`, `resource` and `starlark`. Nobody is ever asked about a source: a command or a resource needs a permission rule that allows it.",
   fields: {
-    name: { type: name, required: true, meaning: "The name of the source, unique in the list." },
-    file: { type: pathInside, meaning: "A file of the project, read as `fs.read` reads it." },
-    command: { type: words("command"), meaning: "A command, which runs as a call of `exec`." },
-    resource: {
-      type: nested(resourceTable, ({ values: { server, uri } }) =>
+    name: required(name).means("The name of the source, unique in the list."),
+    file: field(pathInside).means("A file of the project, read as `fs.read` reads it."),
+    command: field(words("command")).means("A command, which runs as a call of `exec`."),
+    resource: field(
+      nested(resourceTable, ({ values: { server, uri } }) =>
         server === undefined || uri === undefined ? undefined : { server, uri },
       ),
-      meaning: "A resource of an MCP server, read by `mcp.read_resource`.",
-    },
-    starlark: {
-      type: script,
-      meaning:
-        "A Starlark expression without effects, with the same names as `when`. Its value is the text; `None` or an empty text is nothing.",
-    },
-    when: {
-      type: script,
-      default: "always",
-      meaning: "A Starlark expression. The source applies when it is true.",
-    },
-    refresh: {
-      type: choice("turn", "session"),
-      default: "`session`",
-      meaning:
-        "`session`: Harness reads the source once, in the first turn to which it applies, and it stays in the prompt. `turn`: Harness reads it at each turn, and what has changed joins that turn.",
-    },
-    max_tokens: {
-      type: integer(1, MAX_SOURCE_TOKENS),
-      default: `\`${DEFAULT_SOURCE_TOKENS}\``,
-      meaning: "The longest text that the source may add, in tokens, estimated. The rest is cut.",
-    },
-    required: {
-      type: flag,
-      default: "`false`",
-      meaning: "If true, a turn ends when the source fails. Otherwise a notice says so, and the turn goes on.",
-    },
+    ).means("A resource of an MCP server, read by `mcp.read_resource`."),
+    starlark: field(script).means(
+      "A Starlark expression without effects, with the same names as `when`. Its value is the text; `None` or an empty text is nothing.",
+    ),
+    when: field(script, "always").means("A Starlark expression. The source applies when it is true."),
+    refresh: field(choice("turn", "session"), "`session`").means(
+      "`session`: Harness reads the source once, in the first turn to which it applies, and it stays in the prompt. `turn`: Harness reads it at each turn, and what has changed joins that turn.",
+    ),
+    max_tokens: field(integer(1, MAX_SOURCE_TOKENS), `\`${DEFAULT_SOURCE_TOKENS}\``).means(
+      "The longest text that the source may add, in tokens, estimated. The rest is cut.",
+    ),
+    required: field(flag, "`false`").means(
+      "If true, a turn ends when the source fails. Otherwise a notice says so, and the turn goes on.",
+    ),
   },
 });
 
@@ -110,7 +109,7 @@ export const projectContextTable = defineTable({
   about: "Which parts of the conversation, which files and which sources the model sees.",
   fields: {
     ...contextTable.fields,
-    sources: { type: declaredSources, default: "none", meaning: "What else joins the turns of the agent at the root." },
+    sources: field(declaredSources, "none").means("What else joins the turns of the agent at the root."),
   },
 });
 

@@ -8,6 +8,7 @@ import {
   defineTable,
   error,
   type FieldType,
+  field,
   flag,
   integer,
   list,
@@ -15,6 +16,7 @@ import {
   nested,
   type Reader,
   readTable,
+  required,
   script,
   type TableValues,
   text,
@@ -57,14 +59,12 @@ export const parameterTable = defineTable({
   title: "Parameter",
   about: "One argument of a tool, under its name.",
   fields: {
-    type: { type: parameterType, required: true, meaning: "The type of the value." },
-    description: { type: text(), meaning: "For the model: what the value means, its unit, format and limits." },
-    required: {
-      type: flag,
-      default: "`false`",
-      meaning: "If true, Harness refuses a call without this argument before the script runs.",
-    },
-    enum: { type: list(data, { min: 1, max: MAX_ENUM_VALUES }), meaning: "The allowed values." },
+    type: required(parameterType).means("The type of the value."),
+    description: field(text()).means("For the model: what the value means, its unit, format and limits."),
+    required: field(flag, "`false`").means(
+      "If true, Harness refuses a call without this argument before the script runs.",
+    ),
+    enum: field(list(data, { min: 1, max: MAX_ENUM_VALUES })).means("The allowed values."),
   },
 });
 
@@ -123,37 +123,22 @@ export const toolTable = defineTable({
   about:
     "A file `.harness/tools/NAME.md`, or an entry of `tools:` in `harness.md`, a bundle or an agent. For a file, the file name is the tool's name and the body is its description.",
   fields: {
-    name: {
-      type: words("a name"),
-      meaning:
-        "Required in an entry of `tools:`. In a file, leave it out: the file name is used. The names of built-in tools are reserved, and so are all names that begin with `fs.`, `web.`, `task.`, `meta.`, `delegation.` or `mcp.`.",
-    },
-    description: {
-      type: text(),
-      default: "the body, else the name",
-      meaning: "What the model reads when it chooses a tool.",
-    },
-    parameters: {
-      type: parameters,
-      default: "none",
-      meaning: "The arguments of the tool, in the order in which the model sees them.",
-    },
-    script: {
-      type: script,
-      meaning:
-        "Starlark with `def run(args)`. Without a script the tool is only declared, and an embedding program must provide it.",
-    },
-    timeout_ms: {
-      type: integer(0, MAX_TOOL_TIMEOUT_MS),
-      default: "`0`",
-      meaning: "The time limit for one call, in milliseconds. `0` means that the tool has no limit of its own.",
-    },
-    async: {
-      type: flag,
-      default: "`false`",
-      meaning:
-        "If true, later calls of the same response do not wait for this one. All calls end before the next request to the model.",
-    },
+    name: field(words("a name")).means(
+      "Required in an entry of `tools:`. In a file, leave it out: the file name is used. The names of built-in tools are reserved, and so are all names that begin with `fs.`, `web.`, `task.`, `meta.`, `delegation.` or `mcp.`.",
+    ),
+    description: field(text(), "the body, else the name").means("What the model reads when it chooses a tool."),
+    parameters: field(parameters, "none").means(
+      "The arguments of the tool, in the order in which the model sees them.",
+    ),
+    script: field(script).means(
+      "Starlark with `def run(args)`. Without a script the tool is only declared, and an embedding program must provide it.",
+    ),
+    timeout_ms: field(integer(0, MAX_TOOL_TIMEOUT_MS), "`0`").means(
+      "The time limit for one call, in milliseconds. `0` means that the tool has no limit of its own.",
+    ),
+    async: field(flag, "`false`").means(
+      "If true, later calls of the same response do not wait for this one. All calls end before the next request to the model.",
+    ),
   },
 });
 

@@ -6,11 +6,13 @@ import {
   defineTable,
   error,
   type FieldType,
+  field,
   forms,
   list,
   nested,
   type Reader,
   readTable,
+  required,
   warning,
   words,
 } from "./schema.ts";
@@ -62,16 +64,9 @@ export const patternTable = defineTable({
   about:
     "An entry of `allow` or `deny` with example tool names. If an example does not hold, the policy does not load.",
   fields: {
-    pattern: {
-      type: words("a pattern"),
-      required: true,
-      meaning: "A pattern for tool names, with the wildcards `*`, `?` and `[a-z]`.",
-    },
-    match: {
-      type: list(exampleName, { max: MAX_EXAMPLES }),
-      meaning: "Names that the entry matches and takes effect on.",
-    },
-    not_match: { type: list(exampleName, { max: MAX_EXAMPLES }), meaning: "Names that the entry does not match." },
+    pattern: required(words("a pattern")).means("A pattern for tool names, with the wildcards `*`, `?` and `[a-z]`."),
+    match: field(list(exampleName, { max: MAX_EXAMPLES })).means("Names that the entry matches and takes effect on."),
+    not_match: field(list(exampleName, { max: MAX_EXAMPLES })).means("Names that the entry does not match."),
   },
 });
 
@@ -102,16 +97,13 @@ export const toolsPolicyTable = defineTable({
   about:
     "Which tools the agent has. The model does not see a denied tool, and Harness refuses a call to it. Deny always takes precedence over allow, even if the deny entry is a wildcard.",
   fields: {
-    mode: {
-      type: choice("allowlist", "denylist"),
-      default: "`allowlist` when `allow` has entries, else `denylist`",
-      meaning: "`allowlist`: only the tools in `allow`. `denylist`: all tools that are not in `deny`.",
-    },
-    allow: { type: list(entry, { max: MAX_PATTERNS }), meaning: "Tools that the agent may call." },
-    deny: {
-      type: list(entry, { max: MAX_PATTERNS }),
-      meaning: "Tools that the agent may not call, even if `allow` lists them.",
-    },
+    mode: field(choice("allowlist", "denylist"), "`allowlist` when `allow` has entries, else `denylist`").means(
+      "`allowlist`: only the tools in `allow`. `denylist`: all tools that are not in `deny`.",
+    ),
+    allow: field(list(entry, { max: MAX_PATTERNS })).means("Tools that the agent may call."),
+    deny: field(list(entry, { max: MAX_PATTERNS })).means(
+      "Tools that the agent may not call, even if `allow` lists them.",
+    ),
   },
 });
 

@@ -7,12 +7,14 @@ import {
   byName,
   defineTable,
   type FieldType,
+  field,
   forms,
   integer,
   nested,
   positive,
   type Reader,
   readTable,
+  required,
   text,
   type ValuesOf,
   words,
@@ -28,20 +30,13 @@ const userModelTable = defineTable({
   title: "Model table",
   about: "A model with options. `provider` and `name` together name the model `provider:name`.",
   fields: {
-    provider: { type: provider.type, required: true, meaning: provider.meaning },
+    provider: required(provider.type).means(provider.meaning),
     name,
     ...modelFields,
-    credential: {
-      type: words("the name of a stored key"),
-      default: "the stored key for its address",
-      meaning:
-        "The name of a [stored key](../guide/credentials.md) of the provider. Harness then ignores environment variables with keys for this model.",
-    },
-    headers: {
-      type: byName(text(), "header"),
-      default: "none",
-      meaning: "HTTP headers for every request to this model.",
-    },
+    credential: field(words("the name of a stored key"), "the stored key for its address").means(
+      "The name of a [stored key](../guide/credentials.md) of the provider. Harness then ignores environment variables with keys for this model.",
+    ),
+    headers: field(byName(text(), "header"), "none").means("HTTP headers for every request to this model."),
   },
 });
 
@@ -73,10 +68,10 @@ const priceTable = defineTable({
   about:
     "The price of a model in USD per million tokens. The key is `provider:name` or a prefix of it; the longest matching prefix applies. It overrides the price in the vendor's catalogue.",
   fields: {
-    input: { type: amount, required: true, meaning: "Input tokens." },
-    output: { type: amount, required: true, meaning: "Output tokens." },
-    cache_read: { type: amount, default: "as `input`", meaning: "Input tokens read from the vendor's cache." },
-    cache_write: { type: amount, default: "as `input`", meaning: "Input tokens written to the vendor's cache." },
+    input: required(amount).means("Input tokens."),
+    output: required(amount).means("Output tokens."),
+    cache_read: field(amount, "as `input`").means("Input tokens read from the vendor's cache."),
+    cache_write: field(amount, "as `input`").means("Input tokens written to the vendor's cache."),
   },
 });
 
@@ -87,12 +82,10 @@ export const priceType: FieldType<PriceSettings> = nested(priceTable, ({ values 
 });
 
 const rateFields = {
-  requests_per_minute: {
-    type: positive,
-    default: "none",
-    meaning: "Requests per minute. A call that has to wait publishes a `RateLimited` notice.",
-  },
-  tokens_per_minute: { type: positive, default: "none", meaning: "Tokens per minute, with the same notice." },
+  requests_per_minute: field(positive, "none").means(
+    "Requests per minute. A call that has to wait publishes a `RateLimited` notice.",
+  ),
+  tokens_per_minute: field(positive, "none").means("Tokens per minute, with the same notice."),
 } as const;
 
 const rateTable = defineTable({
@@ -105,11 +98,7 @@ const toolRateTable = defineTable({
   title: "Rate of a tool",
   about: "How often a tool may be called. Harness refuses calls above the limit and says how long to wait.",
   fields: {
-    calls_per_minute: {
-      type: integer(1, MAX_CALLS_PER_MINUTE),
-      required: true,
-      meaning: "The number of calls in any 60 seconds.",
-    },
+    calls_per_minute: required(integer(1, MAX_CALLS_PER_MINUTE)).means("The number of calls in any 60 seconds."),
   },
 });
 
@@ -118,23 +107,21 @@ const rateLimitsTable = defineTable({
   about: "How often Harness may call models and tools. The first two fields are limits for all models together.",
   fields: {
     ...rateFields,
-    models: {
-      type: byName(
+    models: field(
+      byName(
         nested(rateTable, ({ values }) => toRate(values)),
         "model",
       ),
-      default: "none",
-      meaning: "The limits for one model.",
-    },
-    tools: {
-      type: byName(
+      "none",
+    ).means("The limits for one model."),
+    tools: field(
+      byName(
         nested(toolRateTable, ({ values }) => values.calls_per_minute),
         "tool name, with `*`, `?` or `[a-z]` for parts of it",
         (written) => globFault(written) === undefined,
       ),
-      default: "none",
-      meaning: 'The limit for one tool, or for all tools that match a pattern: `[rate_limits.tools."web.*"]`.',
-    },
+      "none",
+    ).means('The limit for one tool, or for all tools that match a pattern: `[rate_limits.tools."web.*"]`.'),
   },
 });
 

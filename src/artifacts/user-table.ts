@@ -15,6 +15,7 @@ import {
   choice,
   defineTable,
   type FieldType,
+  field,
   flag,
   integer,
   list,
@@ -22,6 +23,7 @@ import {
   number,
   placed,
   positive,
+  required,
   text,
   textThat,
   type ValuesOf,
@@ -55,26 +57,16 @@ export const permissionsTable = defineTable({
   about:
     "Permission rules: see [permissions.md](permissions.md). Rules from flags such as `--allow` are added to them.",
   fields: {
-    allow: { type: rules, default: "`[]`", meaning: "Calls that run without asking." },
-    ask: { type: rules, default: "`[]`", meaning: "Calls that need a person's approval." },
-    deny: { type: rules, default: "`[]`", meaning: "Calls that Harness refuses." },
-    private: {
-      type: rules,
-      default: "`[]`",
-      meaning: "Calls whose results get the [label](permissions.md#labels) `private`.",
-    },
-    untrusted: {
-      type: rules,
-      default: "`[]`",
-      meaning:
-        "Calls whose results get the [label](permissions.md#labels) `untrusted`, because they come from outside.",
-    },
-    strict: {
-      type: flag,
-      default: `\`${defaultSettings.strictPermissions}\``,
-      meaning:
-        "If true, every call that no rule allows asks for approval. The [quiet preset](permissions.md#the-quiet-preset) is off.",
-    },
+    allow: field(rules, "`[]`").means("Calls that run without asking."),
+    ask: field(rules, "`[]`").means("Calls that need a person's approval."),
+    deny: field(rules, "`[]`").means("Calls that Harness refuses."),
+    private: field(rules, "`[]`").means("Calls whose results get the [label](permissions.md#labels) `private`."),
+    untrusted: field(rules, "`[]`").means(
+      "Calls whose results get the [label](permissions.md#labels) `untrusted`, because they come from outside.",
+    ),
+    strict: field(flag, `\`${defaultSettings.strictPermissions}\``).means(
+      "If true, every call that no rule allows asks for approval. The [quiet preset](permissions.md#the-quiet-preset) is off.",
+    ),
   },
 });
 
@@ -104,18 +96,12 @@ const toolsTable = defineTable({
   title: "Tools",
   about: "How Harness runs the tool calls of one response.",
   fields: {
-    execution: {
-      type: choice("auto", "sequential", "parallel"),
-      default: `\`"${defaultSettings.tools.execution}"\``,
-      meaning:
-        "`auto`: read-only calls run in parallel, mutating calls run one at a time. `sequential`: all calls run one at a time. `parallel`: all calls run in parallel.",
-    },
-    on_error: {
-      type: choice("stop", "continue"),
-      default: `\`"${defaultSettings.tools.onError}"\``,
-      meaning:
-        "`stop`: after a failed call, Harness does not run the later mutating calls of that response. `continue`: it runs them.",
-    },
+    execution: field(choice("auto", "sequential", "parallel"), `\`"${defaultSettings.tools.execution}"\``).means(
+      "`auto`: read-only calls run in parallel, mutating calls run one at a time. `sequential`: all calls run one at a time. `parallel`: all calls run in parallel.",
+    ),
+    on_error: field(choice("stop", "continue"), `\`"${defaultSettings.tools.onError}"\``).means(
+      "`stop`: after a failed call, Harness does not run the later mutating calls of that response. `continue`: it runs them.",
+    ),
   },
 });
 
@@ -128,22 +114,15 @@ const retentionTable = defineTable({
   title: "Retention",
   about: "How long the log keeps content.",
   fields: {
-    content_days: {
-      type: positive,
-      default: "`30`",
-      meaning:
-        "Days after which Harness deletes the content of events from the encrypted log. The record of what happened and when stays. Pinned sessions keep their content; open sessions keep it until they are closed. If the clock [jumps ahead](../reliability.md#clock-steps), Harness does not delete content right away.",
-    },
-    warn_days: {
-      type: amount,
-      default: "`7`",
-      meaning: "Once a day, Harness lists the sessions that will lose content within this number of days.",
-    },
-    max_store_mb: {
-      type: positive,
-      default: "`4096`",
-      meaning: "While the log is larger than this, Harness deletes content earlier, oldest first.",
-    },
+    content_days: field(positive, "`30`").means(
+      "Days after which Harness deletes the content of events from the encrypted log. The record of what happened and when stays. Pinned sessions keep their content; open sessions keep it until they are closed. If the clock [jumps ahead](../reliability.md#clock-steps), Harness does not delete content right away.",
+    ),
+    warn_days: field(amount, "`7`").means(
+      "Once a day, Harness lists the sessions that will lose content within this number of days.",
+    ),
+    max_store_mb: field(positive, "`4096`").means(
+      "While the log is larger than this, Harness deletes content earlier, oldest first.",
+    ),
   },
 });
 
@@ -155,12 +134,9 @@ const auditTable = defineTable({
   title: "Audit",
   about: "How Harness detects that the log was replaced by an older copy.",
   fields: {
-    keychain: {
-      type: flag,
-      default: `\`${defaultSettings.audit.keychain}\``,
-      meaning:
-        "If true, Harness also stores the newest head of the log in the system keychain ([evidence.md](evidence.md#the-last-known-head)), with `secret-tool` on Linux and `security` on macOS. A locked keychain may ask for its password when a session ends.",
-    },
+    keychain: field(flag, `\`${defaultSettings.audit.keychain}\``).means(
+      "If true, Harness also stores the newest head of the log in the system keychain ([evidence.md](evidence.md#the-last-known-head)), with `secret-tool` on Linux and `security` on macOS. A locked keychain may ask for its password when a session ends.",
+    ),
   },
 });
 
@@ -174,23 +150,14 @@ const logTable = defineTable({
   title: "Log",
   about: "How much the daemon writes to [its log](../guide/daemon.md#its-log).",
   fields: {
-    level: { type: level, default: '`"info"`', meaning: "The log level of all components." },
-    components: {
-      type: byName(level, "component"),
-      default: "as `level`",
-      meaning: "The log level of one component and its subcomponents: `engine`, `provider.openai`.",
-    },
-    keep_days: {
-      type: integer(1, MAX_LOG_DAYS),
-      default: "`14`",
-      meaning: "How many days of log files to keep, including today.",
-    },
-    max_mb: {
-      type: positive,
-      default: "`32`",
-      meaning:
-        "The largest size of one log file. When a file is full, the daemon rotates it; at most two files per day are kept.",
-    },
+    level: field(level, '`"info"`').means("The log level of all components."),
+    components: field(byName(level, "component"), "as `level`").means(
+      "The log level of one component and its subcomponents: `engine`, `provider.openai`.",
+    ),
+    keep_days: field(integer(1, MAX_LOG_DAYS), "`14`").means("How many days of log files to keep, including today."),
+    max_mb: field(positive, "`32`").means(
+      "The largest size of one log file. When a file is full, the daemon rotates it; at most two files per day are kept.",
+    ),
   },
 });
 
@@ -203,17 +170,12 @@ const daemonTable = defineTable({
   title: "Daemon",
   about: "When a background daemon and its sessions end on their own.",
   fields: {
-    idle_minutes: {
-      type: positive,
-      default: `\`${defaultDaemonSettings.idleMinutes}\``,
-      meaning: "The daemon ends after this many minutes without an attached client and without work.",
-    },
-    session_idle_minutes: {
-      type: positive,
-      default: `\`${defaultDaemonSettings.sessionIdleMinutes}\``,
-      meaning:
-        "A session ends after this many minutes without an attached client and without work. Pinned sessions stay open.",
-    },
+    idle_minutes: field(positive, `\`${defaultDaemonSettings.idleMinutes}\``).means(
+      "The daemon ends after this many minutes without an attached client and without work.",
+    ),
+    session_idle_minutes: field(positive, `\`${defaultDaemonSettings.sessionIdleMinutes}\``).means(
+      "A session ends after this many minutes without an attached client and without work. Pinned sessions stay open.",
+    ),
   },
 });
 
@@ -227,12 +189,8 @@ const patternTable = defineTable({
   about:
     "A pattern for more secrets. Redaction may miss a match that is longer than 256 characters. If a pattern is invalid, no session starts (`RedactionFailed`).",
   fields: {
-    kind: {
-      type: words("letters, digits, `_`, `.`, `-`"),
-      required: true,
-      meaning: "The name in the marker `«redacted:KIND»`.",
-    },
-    pattern: { type: words("RE2 syntax"), required: true, meaning: "The text to redact." },
+    kind: required(words("letters, digits, `_`, `.`, `-`")).means("The name in the marker `«redacted:KIND»`."),
+    pattern: required(words("RE2 syntax")).means("The text to redact."),
   },
 });
 
@@ -240,22 +198,18 @@ const redactionTable = defineTable({
   title: "Redaction",
   about: "Which secrets Harness removes from everything that leaves the program: see [redaction.md](redaction.md).",
   fields: {
-    patterns: {
-      type: list(
+    patterns: field(
+      list(
         nested(patternTable, ({ values: { kind, pattern } }) =>
           kind === undefined || pattern === undefined ? undefined : { kind, pattern },
         ),
         { max: MAX_PATTERNS },
       ),
-      default: "`[]`",
-      meaning: "Patterns for more secrets, at most 100.",
-    },
-    disabled_kinds: {
-      type: list(text("kind"), { max: MAX_PATTERNS }),
-      default: "`[]`",
-      meaning:
-        "[Kinds](redaction.md#kinds) of secrets that Harness does not redact. If a kind does not exist, no session starts (`RedactionFailed`).",
-    },
+      "`[]`",
+    ).means("Patterns for more secrets, at most 100."),
+    disabled_kinds: field(list(text("kind"), { max: MAX_PATTERNS }), "`[]`").means(
+      "[Kinds](redaction.md#kinds) of secrets that Harness does not redact. If a kind does not exist, no session starts (`RedactionFailed`).",
+    ),
   },
 });
 
@@ -278,81 +232,57 @@ export const userTable = defineTable({
   title: "Keys",
   about: "Every key is optional. A key that has its own section below is a TOML table, for example `[retention]`.",
   fields: {
-    model: { type: userModelType, default: "[see below](#which-model)", meaning: "The default model." },
-    models: {
-      type: list(userModelType, { max: MAX_MODELS }),
-      default: "`[]`",
-      meaning:
-        "More models. They are the fallbacks of the default model, in this order. In a conversation, `/model` accepts their name without the provider.",
-    },
-    max_steps: {
-      type: integer(1, MAX_STEPS),
-      default: `\`${DEFAULT_MAX_STEPS}\``,
-      meaning: "The largest number of model calls per turn.",
-    },
-    system_prompt: {
-      type: text(),
-      default: "built in",
-      meaning: "Replaces the built-in text that says who the agent is. The line that names the workspace stays.",
-    },
-    context_sources: {
-      type: contextSourcesType,
-      default: `\`${JSON.stringify(DEFAULT_CONTEXT_SOURCES)}\``,
-      meaning:
-        "Which [context files](../guide/writing-context.md#files-for-other-agents) of a repository Harness reads, in this order in each folder. Each needs your ack. `[]` reads none.",
-    },
-    context: { type: contextSettings, meaning: "How long conversations are made shorter." },
-    permissions: { type: permissionsType, meaning: "Which calls run, which ask for approval and which are refused." },
-    sandbox: {
-      type: choice("auto", "required", "off"),
-      default: `\`"${defaultSettings.sandbox}"\``,
-      meaning:
-        "`auto`: commands run in a [sandbox](../security.md#os-sandbox); on a machine without a sandbox, each command needs a person's approval. `required`: Harness refuses to start a session if the machine has no sandbox (`SandboxUnavailable`). `off`: commands run with your rights, and each one needs a rule or a person's approval. Only this file and `--sandbox` can turn the sandbox off; `off` in `harness.md` has no effect.",
-    },
-    sandbox_paths: {
-      type: list(
+    model: field(userModelType, "[see below](#which-model)").means("The default model."),
+    models: field(list(userModelType, { max: MAX_MODELS }), "`[]`").means(
+      "More models. They are the fallbacks of the default model, in this order. In a conversation, `/model` accepts their name without the provider.",
+    ),
+    max_steps: field(integer(1, MAX_STEPS), `\`${DEFAULT_MAX_STEPS}\``).means(
+      "The largest number of model calls per turn.",
+    ),
+    system_prompt: field(text(), "built in").means(
+      "Replaces the built-in text that says who the agent is. The line that names the workspace stays.",
+    ),
+    context_sources: field(contextSourcesType, `\`${JSON.stringify(DEFAULT_CONTEXT_SOURCES)}\``).means(
+      "Which [context files](../guide/writing-context.md#files-for-other-agents) of a repository Harness reads, in this order in each folder. Each needs your ack. `[]` reads none.",
+    ),
+    context: field(contextSettings).means("How long conversations are made shorter."),
+    permissions: field(permissionsType).means("Which calls run, which ask for approval and which are refused."),
+    sandbox: field(choice("auto", "required", "off"), `\`"${defaultSettings.sandbox}"\``).means(
+      "`auto`: commands run in a [sandbox](../security.md#os-sandbox); on a machine without a sandbox, each command needs a person's approval. `required`: Harness refuses to start a session if the machine has no sandbox (`SandboxUnavailable`). `off`: commands run with your rights, and each one needs a rule or a person's approval. Only this file and `--sandbox` can turn the sandbox off; `off` in `harness.md` has no effect.",
+    ),
+    sandbox_paths: field(
+      list(
         textThat("absolute path", (path) => path.startsWith("/")),
         { max: MAX_PATHS },
       ),
-      default: "`[]`",
-      meaning: `More folders that commands can read but not write, in addition to [the usual ones](../security.md#what-both-see): for example an SDK in \`/srv\`. At most ${MAX_PATHS}.`,
-    },
-    permission_timeout: {
-      type: number(MIN_TIMEOUT_S, MAX_PERMISSION_S),
-      default: "`60`",
-      meaning:
-        "How many seconds a permission request or a question of the daemon or of `harness rpc` waits for an answer. In the terminal of `harness run`, a person has a day to answer.",
-    },
-    reader_timeout_s: {
-      type: number(MIN_TIMEOUT_S, MAX_READER_S),
-      default: "`10`",
-      meaning: "The time limit in seconds for a command that runs without approval.",
-    },
-    network: { type: network, meaning: "Which hosts commands and `web.fetch` may connect to." },
-    mcp_servers: {
-      type: mcpServersType,
-      default: "none",
-      meaning: "MCP servers by name. The agent can call their tools.",
-    },
-    tools: { type: tools, meaning: "How Harness runs the tool calls of one response." },
-    budgets: { type: budgetsType, default: "none", meaning: "Limits on cost, tokens, steps, calls and time." },
-    prices: { type: byName(priceType, "model"), default: "built in", meaning: "What models cost." },
-    rate_limits: { type: rateLimitsType, default: "none", meaning: "How often Harness may call models and tools." },
-    memory: { type: memorySettings, meaning: "What the agent remembers of earlier sessions." },
-    redaction: { type: redaction, meaning: "Which secrets Harness redacts." },
-    retention: { type: retention, meaning: "How long the log keeps content." },
-    audit: { type: audit, meaning: "How Harness detects that the log was replaced by an older copy." },
-    log: { type: log, meaning: "How much the daemon writes to its log." },
-    daemon: { type: daemon, meaning: "When a background daemon and its sessions end." },
-    interface: { type: interfaceType, meaning: "How the terminal interface looks." },
-    keys: {
-      type: keysType,
-      default: "[see the guide](../guide/terminal.md#keys)",
-      meaning:
-        'What the keys of the terminal interface do: each action by its name with its keys, for example `open-history = ["ctrl+r"]`. Press `?` in the interface for the actions. `[]` leaves an action without a key.',
-    },
+      "`[]`",
+    ).means(
+      `More folders that commands can read but not write, in addition to [the usual ones](../security.md#what-both-see): for example an SDK in \`/srv\`. At most ${MAX_PATHS}.`,
+    ),
+    permission_timeout: field(number(MIN_TIMEOUT_S, MAX_PERMISSION_S), "`60`").means(
+      "How many seconds a permission request or a question of the daemon or of `harness rpc` waits for an answer. In the terminal of `harness run`, a person has a day to answer.",
+    ),
+    reader_timeout_s: field(number(MIN_TIMEOUT_S, MAX_READER_S), "`10`").means(
+      "The time limit in seconds for a command that runs without approval.",
+    ),
+    network: field(network).means("Which hosts commands and `web.fetch` may connect to."),
+    mcp_servers: field(mcpServersType, "none").means("MCP servers by name. The agent can call their tools."),
+    tools: field(tools).means("How Harness runs the tool calls of one response."),
+    budgets: field(budgetsType, "none").means("Limits on cost, tokens, steps, calls and time."),
+    prices: field(byName(priceType, "model"), "built in").means("What models cost."),
+    rate_limits: field(rateLimitsType, "none").means("How often Harness may call models and tools."),
+    memory: field(memorySettings).means("What the agent remembers of earlier sessions."),
+    redaction: field(redaction).means("Which secrets Harness redacts."),
+    retention: field(retention).means("How long the log keeps content."),
+    audit: field(audit).means("How Harness detects that the log was replaced by an older copy."),
+    log: field(log).means("How much the daemon writes to its log."),
+    daemon: field(daemon).means("When a background daemon and its sessions end."),
+    interface: field(interfaceType).means("How the terminal interface looks."),
+    keys: field(keysType, "[see the guide](../guide/terminal.md#keys)").means(
+      'What the keys of the terminal interface do: each action by its name with its keys, for example `open-history = ["ctrl+r"]`. Press `?` in the interface for the actions. `[]` leaves an action without a key.',
+    ),
     ...shellHookFields,
-    plugins: { type: pluginsType, default: "none", meaning: "Your own code that runs inside Harness." },
+    plugins: field(pluginsType, "none").means("Your own code that runs inside Harness."),
   },
 });
 
