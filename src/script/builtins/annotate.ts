@@ -11,12 +11,11 @@ export const annotate = row(
   "annotate(attributes?, **more)",
   "None",
   'Adds attributes to the record: `annotate({"policy.rule": "r1"})` or `annotate(rule="r1")`. Text, number or bool. A hook can also return `{"action": "annotate", "attributes": {…}}`.',
-  (args, call) => {
-    call.parts.annotate(attributesOf({ ...dictOf(args, "attributes"), ...dictOf(args, "more") }));
-    return null;
-  },
   { shown: "attributes={}, **more" },
-);
+).runs((args, call) => {
+  call.parts.annotate(attributesOf({ ...dictOf(args, "attributes"), ...dictOf(args, "more") }));
+  return null;
+});
 
 /** Throws for what a record cannot hold. */
 export function attributesOf(given: Readonly<Record<string, unknown>>): Attributes {

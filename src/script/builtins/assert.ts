@@ -7,9 +7,8 @@ export const assert = row(
   "assert(condition, msg?)",
   "None",
   "Fails the script with `msg` unless the condition holds.",
-  (args, _call, host) => {
-    if (truth(host.values.get("condition") ?? null)) return null;
-    throw new Error(args.msg === undefined ? "assertion failed" : `assertion failed: ${String(args.msg)}`);
-  },
   { shown: "condition, msg=None", raw: ["condition"] },
-);
+).runs((args, _call, host) => {
+  if (truth(host.values.get("condition") ?? null)) return null;
+  throw new Error(args.msg === undefined ? "assertion failed" : `assertion failed: ${String(args.msg)}`);
+});

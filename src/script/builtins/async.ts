@@ -9,17 +9,16 @@ const launch = row(
   "launch(name, args?, id?=None, depends_on?=None, timeout_seconds?=None)",
   "string",
   "Starts a call of another tool and returns its id. The call runs after all calls in `depends_on` have succeeded; these are ids, also of calls that are launched later. A cycle is an error. Policy, hooks and permissions apply as for `meta.call_tool`.",
-  async (args, call) => {
-    const run = nestedCall(args, call);
-    const id = optionalText(args, "id");
-    return call.tasks.launch({
-      ...defined({ id }),
-      dependsOn: [...textsOf(args, "depends_on")],
-      run,
-    });
-  },
   { shown: "name, args={}, id=None, depends_on=[], timeout_seconds=None", effect: true, toolClass: "mutating" },
-);
+).runs(async (args, call) => {
+  const run = nestedCall(args, call);
+  const id = optionalText(args, "id");
+  return call.tasks.launch({
+    ...defined({ id }),
+    dependsOn: [...textsOf(args, "depends_on")],
+    run,
+  });
+});
 
 function waiting(name: string, meaning: string, wait: FunctionRow["run"]): FunctionRow {
   return { name, params: "ids", effect: true, toolClass: "mutating", returns: "dict", meaning, run: wait };

@@ -10,18 +10,17 @@ export const base64: ModuleRow = {
   meaning: "Base64",
   audience: everyone,
   functions: [
-    row("encode(s)", "string", "The bytes of `s` in base64.", (args) =>
+    row("encode(s)", "string", "The bytes of `s` in base64.").runs((args) =>
       Buffer.from(bytesOf(args, "s")).toString("base64"),
     ),
     row(
       "decode(s)",
       "string",
       "The decoded text. Fails if `s` is not base64, or if the decoded bytes are not UTF-8.",
-      (args) => {
-        const text = textOf(args, "s");
-        if (!BASE64.test(text)) throw new Error("not valid base64");
-        return decodeText(Buffer.from(text, "base64"), "the decoded bytes");
-      },
-    ),
+    ).runs((args) => {
+      const text = textOf(args, "s");
+      if (!BASE64.test(text)) throw new Error("not valid base64");
+      return decodeText(Buffer.from(text, "base64"), "the decoded bytes");
+    }),
   ],
 };

@@ -7,29 +7,24 @@ export const ctx: ModuleRow = {
   meaning: "Values of the turn and of the run (`--set`)",
   audience: everyone,
   functions: [
-    row("get(key, default?=None)", "value", "The value, or `default` when there is none.", (args, call) => {
+    row("get(key, default?=None)", "value", "The value, or `default` when there is none.").runs((args, call) => {
       const key = textOf(args, "key");
       const { values } = call;
       return values.has(key) ? values.get(key) : args.default;
     }),
-    row("has(key)", "bool", "Whether the key has a value.", (args, call) => call.values.has(textOf(args, "key"))),
-    row("snapshot()", "dict", "All values.", (_args, call) => call.values.snapshot()),
+    row("has(key)", "bool", "Whether the key has a value.").runs((args, call) => call.values.has(textOf(args, "key"))),
+    row("snapshot()", "dict", "All values.").runs((_args, call) => call.values.snapshot()),
     row(
       "set(key, value)",
       "None",
       "Sets the value until the turn ends. Conditions see it from the next step on. It must be valid as JSON.",
-      (args, call) => call.values.set(textOf(args, "key"), args.value),
       { audience: scripts },
+    ).runs((args, call) => call.values.set(textOf(args, "key"), args.value)),
+    row("delete(key)", "None", "Removes the value until the turn ends.", { audience: scripts }).runs((args, call) =>
+      call.values.delete(textOf(args, "key")),
     ),
-    row(
-      "delete(key)",
-      "None",
-      "Removes the value until the turn ends.",
-      (args, call) => call.values.delete(textOf(args, "key")),
-      { audience: scripts },
-    ),
-    row("clear()", "None", "Undoes all changes that the turn has made.", (_args, call) => call.values.clear(), {
+    row("clear()", "None", "Undoes all changes that the turn has made.", {
       audience: scripts,
-    }),
+    }).runs((_args, call) => call.values.clear()),
   ],
 };

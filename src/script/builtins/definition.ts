@@ -50,16 +50,16 @@ export const everyone: readonly Audience[] = ["tool", "hook", "condition"];
 export const scripts: readonly Audience[] = ["tool", "hook"];
 export const toolsOnly: readonly Audience[] = ["tool"];
 
-/** A row as it is usually written: `row("get(key, default?=None)", "value", "The value.", (args, call) => …)`. */
+/** A row as it is usually written: `row("get(key, default?=None)", "value", "The value.").runs((args, call) => …)`. */
 export function row(
   signature: string,
   returns: string,
   meaning: string,
-  run: FunctionRow["run"],
   more: Omit<FunctionRow, "name" | "params" | "returns" | "meaning" | "run"> = {},
-): FunctionRow {
+) {
   const open = signature.indexOf("(");
-  return { name: signature.slice(0, open), params: signature.slice(open + 1, -1), returns, meaning, run, ...more };
+  const [name, params] = [signature.slice(0, open), signature.slice(open + 1, -1)];
+  return { runs: (run: FunctionRow["run"]): FunctionRow => ({ name, params, returns, meaning, run, ...more }) };
 }
 
 /** The same function under another name that scripts use. */

@@ -9,14 +9,13 @@ export const delegate = row(
   'delegate(task, agent?="", **options)',
   "dict",
   "Gives a task to a sub-agent and waits for the result. This is a call of the [tool](tools.md) `delegate`, with the same policy, hooks and limits; `options` are its other arguments. The result has `status` (`ok`, `failed`, `cancelled`, `timeout`), and `result` or `error`.",
-  async (args, call) => {
-    const agent = textOf(args, "agent");
-    const request = { ...dictOf(args, "options"), task: textOf(args, "task"), ...(agent === "" ? {} : { agent }) };
-    const text = resultText(await nested(() => call.parts.callTool("delegate", inputOf(request), {})));
-    return parsed(text) ?? { status: "failed", error: text };
-  },
   { shown: 'task, agent="", **options', audience: toolsOnly, effect: true, toolClass: "mutating" },
-);
+).runs(async (args, call) => {
+  const agent = textOf(args, "agent");
+  const request = { ...dictOf(args, "options"), task: textOf(args, "task"), ...(agent === "" ? {} : { agent }) };
+  const text = resultText(await nested(() => call.parts.callTool("delegate", inputOf(request), {})));
+  return parsed(text) ?? { status: "failed", error: text };
+});
 
 /** A delegation that was refused is told in words. */
 function parsed(text: string): unknown {

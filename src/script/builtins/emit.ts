@@ -9,16 +9,15 @@ export const emit = row(
   "emit(name, payload?=None)",
   "None",
   "Publishes the event `custom.<name>`; hooks on that event run afterwards. The prefix `custom.` is optional.",
-  (args, call) => {
-    const written = textOf(args, "name");
-    const name = written.startsWith("custom.") ? written : `custom.${written}`;
-    if (!CUSTOM_EVENT.test(name)) {
-      throw new Error(`${JSON.stringify(written)} is not a name for an event: want custom. and a-z, 0-9, _ or .`);
-    }
-    call.emit(name, jsonData(args.payload));
-    return null;
-  },
-);
+).runs((args, call) => {
+  const written = textOf(args, "name");
+  const name = written.startsWith("custom.") ? written : `custom.${written}`;
+  if (!CUSTOM_EVENT.test(name)) {
+    throw new Error(`${JSON.stringify(written)} is not a name for an event: want custom. and a-z, 0-9, _ or .`);
+  }
+  call.emit(name, jsonData(args.payload));
+  return null;
+});
 
 export const events: ModuleRow = {
   name: "events",

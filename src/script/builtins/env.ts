@@ -9,8 +9,7 @@ export const env = row(
   "env(key)",
   "string",
   "The environment variable, or an empty string. Credentials and the variables of Harness itself count as unset; for credentials use `secrets.get`.",
-  (args, call) => {
-    const name = textOf(args, "key");
-    return WITHHELD.test(name) ? "" : (call.services.env(name) ?? "");
-  },
-);
+).runs((args, call) => {
+  const name = textOf(args, "key");
+  return WITHHELD.test(name) ? "" : (call.services.env(name) ?? "");
+});

@@ -20,25 +20,24 @@ export const exec: ModuleRow = {
       "run(cmd, args?, stdin?, timeout_seconds?, env?, cwd?)",
       "dict",
       "`{stdout, stderr, exit_code, timed_out}`. An exit code other than 0 is not an error. An int as third argument is a time limit in milliseconds. A value of `env` may be a secret. Each stream is cut after 1 MiB.",
-      async (args, call, host) => {
-        const { processes } = call.parts;
-        if (processes === undefined) throw new Error("only tools may run programs");
-        const streams = { stdout: createKept(), stderr: createKept() };
-        const spec = {
-          ...specOf(args),
-          onOutput: (name: "stdout" | "stderr", chunk: Buffer) => streams[name].add(chunk),
-        };
-        const exit = await processes.run(spec, signalOf(host));
-        if (exit.ended === "cancelled") throw new Error(`${spec.file} was cancelled`);
-        return {
-          stdout: streams.stdout.text(),
-          stderr: streams.stderr.text(),
-          exit_code: exit.code ?? NO_EXIT_CODE,
-          timed_out: exit.ended === "timeout",
-        };
-      },
       { shown: 'cmd, args=[], stdin="", timeout_seconds=30, env=None, cwd=None', effect: true, toolClass: "mutating" },
-    ),
+    ).runs(async (args, call, host) => {
+      const { processes } = call.parts;
+      if (processes === undefined) throw new Error("only tools may run programs");
+      const streams = { stdout: createKept(), stderr: createKept() };
+      const spec = {
+        ...specOf(args),
+        onOutput: (name: "stdout" | "stderr", chunk: Buffer) => streams[name].add(chunk),
+      };
+      const exit = await processes.run(spec, signalOf(host));
+      if (exit.ended === "cancelled") throw new Error(`${spec.file} was cancelled`);
+      return {
+        stdout: streams.stdout.text(),
+        stderr: streams.stderr.text(),
+        exit_code: exit.code ?? NO_EXIT_CODE,
+        timed_out: exit.ended === "timeout",
+      };
+    }),
   ],
 };
 

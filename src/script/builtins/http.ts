@@ -22,24 +22,22 @@ export const http: ModuleRow = {
       "get(url, headers?=None, timeout_seconds?=None)",
       "dict",
       `\`{status, headers, body}\`; names of headers in lower case. A header may be a secret. ${seconds}`,
-      async (args, call, host) => answer(await call.parts.web.get(request(args), signalOf(host))),
       { effect: true, toolClass: "sensitive" },
-    ),
+    ).runs(async (args, call, host) => answer(await call.parts.web.get(request(args), signalOf(host)))),
     row(
       "post(url, body?=None, headers?=None, timeout_seconds?=None)",
       "dict",
       "As `get`. A body that is not a string is sent as JSON.",
-      async (args, call, host) => {
-        const { text, type } = bodyOf(args.body);
-        const body = Buffer.from(text, "utf8");
-        if (body.length > MAX_SENT_BYTES) throw new Error(`at most ${MAX_SENT_BYTES} bytes are sent`);
-        const asked = request(args);
-        const headers = type === undefined ? asked.headers : { "content-type": type, ...asked.headers };
-        const post = { ...asked, body, ...(headers && { headers }) };
-        return answer(await call.parts.web.post(post, signalOf(host)));
-      },
       { effect: true, toolClass: "mutating" },
-    ),
+    ).runs(async (args, call, host) => {
+      const { text, type } = bodyOf(args.body);
+      const body = Buffer.from(text, "utf8");
+      if (body.length > MAX_SENT_BYTES) throw new Error(`at most ${MAX_SENT_BYTES} bytes are sent`);
+      const asked = request(args);
+      const headers = type === undefined ? asked.headers : { "content-type": type, ...asked.headers };
+      const post = { ...asked, body, ...(headers && { headers }) };
+      return answer(await call.parts.web.post(post, signalOf(host)));
+    }),
   ],
 };
 

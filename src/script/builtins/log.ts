@@ -27,10 +27,7 @@ export const log: ModuleRow = {
   name: "log",
   meaning: "Log lines",
   audience: scripts,
-  call: row(
-    "log(*msg)",
-    "None",
-    "Writes a line with all parts, separated by spaces. `print` does the same.",
+  call: row("log(*msg)", "None", "Writes a line with all parts, separated by spaces. `print` does the same.").runs(
     (args, call) => {
       const parts = Array.isArray(args.msg) ? args.msg : [];
       call.log("info", parts.map((part) => (typeof part === "string" ? part : jsonText(part))).join(" "));

@@ -48,7 +48,7 @@ export const math: ModuleRow = {
   meaning: "Numbers",
   audience: everyone,
   functions: [
-    row("abs(x)", "number", "The absolute value. An int stays an int.", magnitude),
+    row("abs(x)", "number", "The absolute value. An int stays an int.").runs(magnitude),
     rounded("ceil", "Rounded up to an int."),
     rounded("floor", "Rounded down to an int."),
     chosen("max", "The larger of two numbers.", (b, a) => b > a),

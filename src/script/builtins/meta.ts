@@ -72,18 +72,18 @@ export const meta: ModuleRow = {
       'list_tools(pattern?="")',
       "list",
       "`{name, description}` of each tool; with a pattern (`fs.*`) only of those whose name matches.",
-      (args, call) => [...registryOf(call).listTools(optionalText(args, "pattern") ?? "")].map((tool) => ({ ...tool })),
+    ).runs((args, call) =>
+      [...registryOf(call).listTools(optionalText(args, "pattern") ?? "")].map((tool) => ({ ...tool })),
     ),
     row(
       "call_tool(name, args?, timeout_seconds?=None)",
       "string",
       "The result of another tool, as the model would read it. Policy, hooks and permissions apply. If Harness refuses the call, the result is the text of the refusal.",
-      async (args, call) => {
-        registryOf(call); // throws where it is not enabled
-        return resultText(await nestedCall(args, call)());
-      },
       { shown: "name, args={}, timeout_seconds=None", effect: true, toolClass: "mutating" },
-    ),
+    ).runs(async (args, call) => {
+      registryOf(call); // throws where it is not enabled
+      return resultText(await nestedCall(args, call)());
+    }),
     registerTool,
     registerHook,
     registerAgent,

@@ -6,14 +6,11 @@ export const os: ModuleRow = {
   meaning: "The machine and the program",
   audience: scripts,
   functions: [
-    row(
-      "args()",
-      "list",
-      "The program and the arguments it was started with; empty inside another program.",
+    row("args()", "list", "The program and the arguments it was started with; empty inside another program.").runs(
       (_args, call) => [...call.services.host.args],
     ),
-    row("cwd()", "string", "The workspace.", (_args, call) => call.parts.files.root),
-    row("hostname()", "string", "Name of the machine.", (_args, call) => call.services.host.hostname),
-    row("platform()", "string", "`linux`, `darwin` or `windows`.", (_args, call) => call.services.host.platform),
+    row("cwd()", "string", "The workspace.").runs((_args, call) => call.parts.files.root),
+    row("hostname()", "string", "Name of the machine.").runs((_args, call) => call.services.host.hostname),
+    row("platform()", "string", "`linux`, `darwin` or `windows`.").runs((_args, call) => call.services.host.platform),
   ],
 };

@@ -58,10 +58,9 @@ export const re: ModuleRow = {
       "replace(pattern, repl, s)",
       "string",
       "The text with every match replaced. `$1` stands for a group, `$$` for a dollar.",
-      (args, call, host) => {
-        const { pattern, text } = prepared(args, call, host);
-        return replaceMatches(pattern, text, textOf(args, "repl"));
-      },
-    ),
+    ).runs((args, call, host) => {
+      const { pattern, text } = prepared(args, call, host);
+      return replaceMatches(pattern, text, textOf(args, "repl"));
+    }),
   ],
 };

@@ -2,12 +2,8 @@
 import { type HostCall, List, StarlarkSet, type Value } from "#starlark";
 import { everyone, type FunctionRow, type ModuleRow, row } from "./definition.ts";
 
-const make = row(
-  "new(items?)",
-  "set",
-  "A set of the items.",
+const make = row("new(items?)", "set", "A set of the items.", { shown: "items=[]", raw: ["items"] }).runs(
   (_args, _call, host) => madeSet(host, host.values.has("items") ? elements(host, "items") : []),
-  { shown: "items=[]", raw: ["items"] },
 );
 
 function elements(host: HostCall, name: string): readonly Value[] {
@@ -49,20 +45,12 @@ export const set: ModuleRow = {
   call: { ...make, meaning: "As `set.new`." },
   functions: [
     make,
-    row(
-      "contains(s, item)",
-      "bool",
-      "Whether the set contains the item.",
+    row("contains(s, item)", "bool", "Whether the set contains the item.", { raw: ["s", "item"] }).runs(
       (_args, _call, host) => setOf(host, "s").has(host.values.get("item") ?? null, host),
-      { raw: ["s", "item"] },
     ),
-    row("size(s)", "int", "The number of items.", (_args, _call, host) => setOf(host, "s").size, { raw: ["s"] }),
-    row(
-      "values(s)",
-      "list",
-      "The items in insertion order.",
+    row("size(s)", "int", "The number of items.", { raw: ["s"] }).runs((_args, _call, host) => setOf(host, "s").size),
+    row("values(s)", "list", "The items in insertion order.", { raw: ["s"] }).runs(
       (_args, _call, host) => new List(setOf(host, "s").elements()),
-      { raw: ["s"] },
     ),
     combined("union", "The items in `a` or `b`.", (a, b) => [...a.elements(), ...b.elements()]),
     combined("intersect", "The items in both sets.", (a, b, host) => a.elements().filter((item) => b.has(item, host))),

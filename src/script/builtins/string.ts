@@ -55,10 +55,7 @@ export const string: ModuleRow = {
     mapped("upper", "The string in upper case.", (s) => s.toUpperCase()),
     mapped("lower", "The string in lower case.", (s) => s.toLowerCase()),
     mapped("trim", "The string without white space at both ends.", (s) => s.trim()),
-    row(
-      "split(s, sep)",
-      "list",
-      "The parts between the separators. An empty separator splits into characters.",
+    row("split(s, sep)", "list", "The parts between the separators. An empty separator splits into characters.").runs(
       (args, _call, host) => {
         const [text, separator] = [textOf(args, "s"), textOf(args, "sep")];
         host.charge(text.length / CHARS_PER_STEP);
@@ -66,7 +63,7 @@ export const string: ModuleRow = {
         return separator === "" ? [...text] : text.split(separator);
       },
     ),
-    row("join(parts, sep)", "string", "The parts with the separator between them.", (args, _call, host) => {
+    row("join(parts, sep)", "string", "The parts with the separator between them.").runs((args, _call, host) => {
       const [parts, separator] = [textsOf(args, "parts"), textOf(args, "sep")];
       host.alloc(parts.reduce((sum, part) => sum + part.length + separator.length, 0));
       return parts.join(separator);
@@ -75,8 +72,7 @@ export const string: ModuleRow = {
       'truncate(s, n, ellipsis?="…")',
       "string",
       "At most `n` characters. If the string is longer, it is cut and ends with the ellipsis, which counts.",
-      (args) => truncated(textOf(args, "s"), integerOf(args, "n"), textOf(args, "ellipsis")),
-    ),
+    ).runs((args) => truncated(textOf(args, "s"), integerOf(args, "n"), textOf(args, "ellipsis"))),
     padded("pad_left", "Padded on the left to `width` characters."),
     padded("pad_right", "Padded on the right to `width` characters."),
   ],

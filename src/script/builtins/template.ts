@@ -17,13 +17,12 @@ export const template: ModuleRow = {
         `and pipes to ${Object.keys(templateFunctions)
           .map((name) => `\`${name}\``)
           .join(", ")}. A missing key shows as \`<no value>\`.`,
-      (args, _call, host) => {
-        const text = textOf(args, "tmpl");
-        host.charge(text.length);
-        const rendered = renderTemplate(parseTemplate(text), jsonData(dictOf(args, "vars")));
-        host.charge(rendered.length / 16);
-        return rendered;
-      },
-    ),
+    ).runs((args, _call, host) => {
+      const text = textOf(args, "tmpl");
+      host.charge(text.length);
+      const rendered = renderTemplate(parseTemplate(text), jsonData(dictOf(args, "vars")));
+      host.charge(rendered.length / 16);
+      return rendered;
+    }),
   ],
 };

@@ -10,9 +10,8 @@ export const time: ModuleRow = {
       "now()",
       "string",
       "The time as RFC 3339 in UTC with nine digits of a second: `2026-01-01T00:00:00.000000000Z`.",
-      (_args, call) => timestamp(call.services.clock.now()),
-    ),
-    row("unix()", "int", "Seconds since 1970.", (_args, call) => Math.floor(call.services.clock.now() / 1000)),
+    ).runs((_args, call) => timestamp(call.services.clock.now())),
+    row("unix()", "int", "Seconds since 1970.").runs((_args, call) => Math.floor(call.services.clock.now() / 1000)),
   ],
 };
 

@@ -6,13 +6,15 @@ export const uuid: ModuleRow = {
   meaning: "Identifiers",
   audience: scripts,
   functions: [
-    row("v4()", "string", "A random UUID.", (_args, call) => uuidText(call.services.random.bytes(16), 4)),
-    row("v7()", "string", "A UUID that begins with the time, so that UUIDs sort by creation time.", (_args, call) => {
-      const bytes = call.services.random.bytes(16);
-      new DataView(bytes.buffer, bytes.byteOffset).setBigUint64(0, BigInt(call.services.clock.now()) << 16n);
-      bytes.set(call.services.random.bytes(2), 6);
-      return uuidText(bytes, 7);
-    }),
+    row("v4()", "string", "A random UUID.").runs((_args, call) => uuidText(call.services.random.bytes(16), 4)),
+    row("v7()", "string", "A UUID that begins with the time, so that UUIDs sort by creation time.").runs(
+      (_args, call) => {
+        const bytes = call.services.random.bytes(16);
+        new DataView(bytes.buffer, bytes.byteOffset).setBigUint64(0, BigInt(call.services.clock.now()) << 16n);
+        bytes.set(call.services.random.bytes(2), 6);
+        return uuidText(bytes, 7);
+      },
+    ),
   ],
 };
 

@@ -13,15 +13,15 @@ export const validate: ModuleRow = {
   meaning: "Whether a value is well-formed",
   audience: everyone,
   functions: [
-    row("email(s)", "bool", "Whether it is an email address: `name@example.com`, without a display name.", (args) =>
-      isEmail(textOf(args, "s")),
+    row("email(s)", "bool", "Whether it is an email address: `name@example.com`, without a display name.").runs(
+      (args) => isEmail(textOf(args, "s")),
     ),
-    row("url(s)", "bool", "Whether it is an absolute URL with scheme and host.", (args) => {
+    row("url(s)", "bool", "Whether it is an absolute URL with scheme and host.").runs((args) => {
       const text = textOf(args, "s");
       const parsed = /\s/.test(text) ? null : URL.parse(text);
       return parsed !== null && parsed.hostname !== "" && /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
     }),
-    row("json(s)", "bool", "Whether it is JSON text.", (args) => jsonIn(textOf(args, "s")) !== undefined),
+    row("json(s)", "bool", "Whether it is JSON text.").runs((args) => jsonIn(textOf(args, "s")) !== undefined),
   ],
 };
 
