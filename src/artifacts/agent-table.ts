@@ -39,44 +39,40 @@ function reference<Of>(shown: string, table: Table, definition: FieldType<Of>): 
   });
 }
 
-export const agentTable = defineTable({
-  title: "Agent",
-  about:
-    "A file `.harness/agents/NAME.md`, or an entry of `agents:` in `harness.md`. For a file, the file name is the agent's name and the body is its system prompt.",
-  fields: {
-    name: field(words("a name")).means(
-      "Required in an entry of `agents:`. In a file, leave it out: the file name is used.",
-    ),
-    description: field(text()).means("The parent agent reads this when it decides which agent gets a task."),
-    prompt: field(text(), "the body").means("The system prompt, for an entry of `agents:` (which has no body)."),
-    model: field(agentModelType, "the parent's").means(
-      "The model to use. For a bare name, Harness looks in `models` first; otherwise it is a model of the project's provider.",
-    ),
-    tools: field(list(reference("a tool", toolTable, toolType), { max: MAX_REFERENCES }), "none").means(
-      "The tools of this agent. A tool defined here is available to this agent only.",
-    ),
-    hooks: field(list(reference("a hook", hookTable, hookType), { max: MAX_REFERENCES }), "none").means(
-      "Hooks for this agent, in addition to the project's hooks.",
-    ),
-    mcp_servers: field(declaredServersType, "none").means(
-      "MCP servers for this agent only, with all of their tools. Same keys as in the project file; each needs your approval.",
-    ),
-    verify: field(script).means(
-      'Starlark with `def run(result)` that checks the work of the agent. It returns `json.encode({"verified": …, "reason": …})`, `True` or `False`. Without it, only hooks on `delegation.post_verify` check the work.',
-    ),
-    max_verify_retries: field(integer(0, MAX_VERIFY_RETRIES), `\`${DEFAULT_VERIFY_RETRIES}\``).means(
-      "How often Harness sends the agent back to work after a check rejects its result.",
-    ),
-    tools_policy: field(toolsPolicyType, "only the project's policy").means(
-      "Restricts the agent's tools further. Tools denied here are also denied to its delegates.",
-    ),
-    isolation: field(choice("worktree"), "it works in the workspace").means(
-      "`worktree`: the agent works on a copy of the last commit, in a git worktree of its own. The agent that delegates takes its changes over or drops them.",
-    ),
-    context: field(contextType, "the parent's").means(
-      "Which parts of the conversation and which files the agent sees.",
-    ),
-  },
+export const agentTable = defineTable(
+  "Agent",
+  "A file `.harness/agents/NAME.md`, or an entry of `agents:` in `harness.md`. For a file, the file name is the agent's name and the body is its system prompt.",
+).of({
+  name: field(words("a name")).means(
+    "Required in an entry of `agents:`. In a file, leave it out: the file name is used.",
+  ),
+  description: field(text()).means("The parent agent reads this when it decides which agent gets a task."),
+  prompt: field(text(), "the body").means("The system prompt, for an entry of `agents:` (which has no body)."),
+  model: field(agentModelType, "the parent's").means(
+    "The model to use. For a bare name, Harness looks in `models` first; otherwise it is a model of the project's provider.",
+  ),
+  tools: field(list(reference("a tool", toolTable, toolType), { max: MAX_REFERENCES }), "none").means(
+    "The tools of this agent. A tool defined here is available to this agent only.",
+  ),
+  hooks: field(list(reference("a hook", hookTable, hookType), { max: MAX_REFERENCES }), "none").means(
+    "Hooks for this agent, in addition to the project's hooks.",
+  ),
+  mcp_servers: field(declaredServersType, "none").means(
+    "MCP servers for this agent only, with all of their tools. Same keys as in the project file; each needs your approval.",
+  ),
+  verify: field(script).means(
+    'Starlark with `def run(result)` that checks the work of the agent. It returns `json.encode({"verified": …, "reason": …})`, `True` or `False`. Without it, only hooks on `delegation.post_verify` check the work.',
+  ),
+  max_verify_retries: field(integer(0, MAX_VERIFY_RETRIES), `\`${DEFAULT_VERIFY_RETRIES}\``).means(
+    "How often Harness sends the agent back to work after a check rejects its result.",
+  ),
+  tools_policy: field(toolsPolicyType, "only the project's policy").means(
+    "Restricts the agent's tools further. Tools denied here are also denied to its delegates.",
+  ),
+  isolation: field(choice("worktree"), "it works in the workspace").means(
+    "`worktree`: the agent works on a copy of the last commit, in a git worktree of its own. The agent that delegates takes its changes over or drops them.",
+  ),
+  context: field(contextType, "the parent's").means("Which parts of the conversation and which files the agent sees."),
 });
 
 export interface WrittenAgent {

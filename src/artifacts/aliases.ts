@@ -13,16 +13,14 @@ const target = textThat("a slash command such as `/user:review`, in one line", (
   return /^\/[^\s\p{Cc}]/u.test(value) && value.length <= MAX_CHARS && !/\p{Cc}/u.test(value);
 });
 
-export const aliasesTable = defineTable({
-  title: "Aliases",
-  about:
-    "Short forms of slash commands: of your own in your configuration folder, or of a project in `.harness/aliases.toml`, which needs an ack. Those of a project stand for its skills, commands and agents only.",
-  fields: {
-    aliases: field(
-      byName(target, "alias: small letters, digits and `-`", (name) => NAME.test(name)),
-      "none",
-    ).means("What each alias stands for. What is typed behind an alias is added to it."),
-  },
+export const aliasesTable = defineTable(
+  "Aliases",
+  "Short forms of slash commands: of your own in your configuration folder, or of a project in `.harness/aliases.toml`, which needs an ack. Those of a project stand for its skills, commands and agents only.",
+).of({
+  aliases: field(
+    byName(target, "alias: small letters, digits and `-`", (name) => NAME.test(name)),
+    "none",
+  ).means("What each alias stands for. What is typed behind an alias is added to it."),
 });
 
 export interface Aliases {

@@ -30,32 +30,30 @@ export const bundlePriorities: Readonly<Record<BundleType, number>> = {
   override: 100,
 };
 
-export const bundleTable = defineTable({
-  title: "Bundle",
-  about:
-    "A file in `.harness/plugins`, `.harness/builtins` or `.harness/overrides`. Harness adds the body to the prompt in turns where `condition` is true.",
-  fields: {
-    name: field(words("a name"), "the file name").means("The name of the bundle."),
-    type: field(choice("plugin", "builtin", "harness", "override"), "from the folder").means(
-      "The type of the bundle. `harness` is the identity of the agent; a project has only one.",
-    ),
-    version: field(text()).means("For readers; no effect."),
-    description: field(text()).means("For readers; no effect."),
-    tags: field(list(words("a tag"), { max: MAX_TAGS }), "none").means("For readers; no effect."),
-    priority: field(
-      integer(-MAX_BUNDLE_PRIORITY, MAX_BUNDLE_PRIORITY),
-      Object.entries(bundlePriorities)
-        .map(([type, priority]) => `${type} \`${priority}\``)
-        .join(", "),
-    ).means("Position in the prompt: a bundle with a higher number comes later."),
-    condition: field(script, "always").means(
-      "A Starlark expression over `ctx`. The body, tools and hooks of the bundle are active only in turns where it is true.",
-    ),
-    tools: field(list(toolType, { max: MAX_INLINE }), "none").means("Tools of the bundle, each with a `name`."),
-    hooks: field(list(hookType, { max: MAX_INLINE }), "none").means(
-      "Hooks of the bundle, each with a `name` or `handler`.",
-    ),
-  },
+export const bundleTable = defineTable(
+  "Bundle",
+  "A file in `.harness/plugins`, `.harness/builtins` or `.harness/overrides`. Harness adds the body to the prompt in turns where `condition` is true.",
+).of({
+  name: field(words("a name"), "the file name").means("The name of the bundle."),
+  type: field(choice("plugin", "builtin", "harness", "override"), "from the folder").means(
+    "The type of the bundle. `harness` is the identity of the agent; a project has only one.",
+  ),
+  version: field(text()).means("For readers; no effect."),
+  description: field(text()).means("For readers; no effect."),
+  tags: field(list(words("a tag"), { max: MAX_TAGS }), "none").means("For readers; no effect."),
+  priority: field(
+    integer(-MAX_BUNDLE_PRIORITY, MAX_BUNDLE_PRIORITY),
+    Object.entries(bundlePriorities)
+      .map(([type, priority]) => `${type} \`${priority}\``)
+      .join(", "),
+  ).means("Position in the prompt: a bundle with a higher number comes later."),
+  condition: field(script, "always").means(
+    "A Starlark expression over `ctx`. The body, tools and hooks of the bundle are active only in turns where it is true.",
+  ),
+  tools: field(list(toolType, { max: MAX_INLINE }), "none").means("Tools of the bundle, each with a `name`."),
+  hooks: field(list(hookType, { max: MAX_INLINE }), "none").means(
+    "Hooks of the bundle, each with a `name` or `handler`.",
+  ),
 });
 
 export interface WrittenBundle {

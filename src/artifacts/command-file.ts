@@ -10,15 +10,14 @@ const MAX_HEAD_CHARS = 32 * 1024;
 /** What a slash command may be called, with `:` for each folder that the file is in. */
 const NAME = /^(?=.{1,128}$)[A-Za-z0-9][A-Za-z0-9._-]*(?::[A-Za-z0-9][A-Za-z0-9._-]*)*$/;
 
-export const commandTable = defineTable({
-  title: "Slash command",
-  about: "The frontmatter of a slash command in Markdown. The body is the prompt.",
-  fields: {
-    description: field(text(), "the first line of the body").means("One line for `/help`."),
-    "argument-hint": field(data, "none").means("The arguments that the command expects, for `/help`."),
-    "allowed-tools": field(data, "all").means("Read, and not applied: a notice says so."),
-    model: field(text(), "that of the session").means("Read, and not applied: a notice says so."),
-  },
+export const commandTable = defineTable(
+  "Slash command",
+  "The frontmatter of a slash command in Markdown. The body is the prompt.",
+).of({
+  description: field(text(), "the first line of the body").means("One line for `/help`."),
+  "argument-hint": field(data, "none").means("The arguments that the command expects, for `/help`."),
+  "allowed-tools": field(data, "all").means("Read, and not applied: a notice says so."),
+  model: field(text(), "that of the session").means("Read, and not applied: a notice says so."),
 });
 
 export interface MarkdownCommand extends CommandContent {

@@ -30,38 +30,36 @@ import type { MapTree } from "./yaml-tree.ts";
 const MAX_INLINE = 500;
 const MAX_ARTIFACT_ROOTS = 20;
 
-export const configTable = defineTable({
-  title: "Project file",
-  about:
-    "`harness.md` or `harness.yaml` (also `harness.yml`), in the root of the project. A project has only one of them. In `harness.md` the frontmatter holds these fields and the body is the identity of the agent; `harness.yaml` has no body.",
-  fields: {
-    model: field(modelType, "the first provider whose key is set").means("The model to use."),
-    models: field(modelListType, "none").means(
-      "More models: fallbacks for `model`, and models that agents can select by name.",
-    ),
-    context: field(projectContextType).means(
-      "Which parts of the conversation, which files and which sources the model sees.",
-    ),
-    tools: field(list(toolType, { max: MAX_INLINE }), "none").means("Tools defined in this file."),
-    tools_policy: field(toolsPolicyType, "every tool").means("Which tools the agent has."),
-    hooks: field(list(hookType, { max: MAX_INLINE }), "none").means("Hooks defined in this file."),
-    agents: field(list(agentType, { max: MAX_INLINE }), "none").means("Agents defined in this file."),
-    delegation: field(delegationType).means("Limits for delegating work to other agents."),
-    meta: field(metaType, "off").means("Whether scripts may register tools, hooks and agents at run time."),
-    serve: field(serveType, "none").means("Where `harness serve` gets its inputs."),
-    network: field(networkType, "any public host").means("Which hosts scripts and `web.fetch` may connect to."),
-    mcp_servers: field(declaredServersType, "none").means(
-      "MCP servers by name. Each needs your approval before it starts. `paths`, `private_network`, `read_only_tools` and `sandbox` are for your own `config.toml` only.",
-    ),
-    permissions: field(permissionsType).means("Which calls run, which ask for approval and which are refused."),
-    sandbox: field(choice("auto", "required", "off"), "`auto`").means(
-      "`required`: Harness refuses to start a session if the machine has no sandbox. `off` has no effect here: only the user's own configuration can turn the sandbox off.",
-    ),
-    budgets: field(budgetsType).means("Limits on cost, tokens, steps, calls and time."),
-    artifact_roots: field(list(pathInside, { max: MAX_ARTIFACT_ROOTS }), "none").means(
-      "More folders of the project that Harness reads like `.harness`.",
-    ),
-  },
+export const configTable = defineTable(
+  "Project file",
+  "`harness.md` or `harness.yaml` (also `harness.yml`), in the root of the project. A project has only one of them. In `harness.md` the frontmatter holds these fields and the body is the identity of the agent; `harness.yaml` has no body.",
+).of({
+  model: field(modelType, "the first provider whose key is set").means("The model to use."),
+  models: field(modelListType, "none").means(
+    "More models: fallbacks for `model`, and models that agents can select by name.",
+  ),
+  context: field(projectContextType).means(
+    "Which parts of the conversation, which files and which sources the model sees.",
+  ),
+  tools: field(list(toolType, { max: MAX_INLINE }), "none").means("Tools defined in this file."),
+  tools_policy: field(toolsPolicyType, "every tool").means("Which tools the agent has."),
+  hooks: field(list(hookType, { max: MAX_INLINE }), "none").means("Hooks defined in this file."),
+  agents: field(list(agentType, { max: MAX_INLINE }), "none").means("Agents defined in this file."),
+  delegation: field(delegationType).means("Limits for delegating work to other agents."),
+  meta: field(metaType, "off").means("Whether scripts may register tools, hooks and agents at run time."),
+  serve: field(serveType, "none").means("Where `harness serve` gets its inputs."),
+  network: field(networkType, "any public host").means("Which hosts scripts and `web.fetch` may connect to."),
+  mcp_servers: field(declaredServersType, "none").means(
+    "MCP servers by name. Each needs your approval before it starts. `paths`, `private_network`, `read_only_tools` and `sandbox` are for your own `config.toml` only.",
+  ),
+  permissions: field(permissionsType).means("Which calls run, which ask for approval and which are refused."),
+  sandbox: field(choice("auto", "required", "off"), "`auto`").means(
+    "`required`: Harness refuses to start a session if the machine has no sandbox. `off` has no effect here: only the user's own configuration can turn the sandbox off.",
+  ),
+  budgets: field(budgetsType).means("Limits on cost, tokens, steps, calls and time."),
+  artifact_roots: field(list(pathInside, { max: MAX_ARTIFACT_ROOTS }), "none").means(
+    "More folders of the project that Harness reads like `.harness`.",
+  ),
 });
 
 /** What may stand in the admin policy. Everything here can only tighten what a project says. */

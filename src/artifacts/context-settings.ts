@@ -6,16 +6,14 @@ import type { ContextSettings } from "./settings.ts";
 
 const { max_history, max_tokens, compaction, compaction_model } = contextTable.fields;
 
-const contextSettingsTable = defineTable({
-  title: "Context",
-  about:
-    "How Harness makes [long conversations](../guide/long-sessions.md) shorter. What `context` of a project sets takes precedence.",
-  fields: {
-    max_history: { ...max_history, default: `none; \`${DEFAULT_MAX_HISTORY}\` in a project` },
-    max_tokens: { ...max_tokens, default: `the model's window; \`${DEFAULT_CONTEXT_TOKENS}\` in a project` },
-    compaction,
-    compaction_model,
-  },
+const contextSettingsTable = defineTable(
+  "Context",
+  "How Harness makes [long conversations](../guide/long-sessions.md) shorter. What `context` of a project sets takes precedence.",
+).of({
+  max_history: { ...max_history, default: `none; \`${DEFAULT_MAX_HISTORY}\` in a project` },
+  max_tokens: { ...max_tokens, default: `the model's window; \`${DEFAULT_CONTEXT_TOKENS}\` in a project` },
+  compaction,
+  compaction_model,
 });
 
 export const contextSettings: FieldType<ContextSettings> = nested(contextSettingsTable, ({ values }) =>

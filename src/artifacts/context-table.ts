@@ -47,30 +47,28 @@ export const pathInside: FieldType<WrittenPath> = {
   },
 };
 
-export const contextTable = defineTable({
-  title: "Context of an agent",
-  about:
-    "Which parts of the conversation and which files the model sees. An agent inherits the fields that it does not set from its parent.",
-  fields: {
-    max_history: field(integer(1, MAX_HISTORY), `\`${DEFAULT_MAX_HISTORY}\``).means(
-      "The number of turns before Harness compacts the conversation. With `compaction: off`: the number of turns that the model sees.",
-    ),
-    max_tokens: field(integer(1, MAX_CONTEXT_TOKENS), `\`${DEFAULT_CONTEXT_TOKENS}\``).means(
-      "The size of a request, in tokens, above which Harness compacts the conversation. The conversation always has at least 8,000 tokens of room.",
-    ),
-    compaction: field(choice("summarize", "prune", "off"), "`summarize`").means(
-      "How Harness makes a long conversation shorter: see [long sessions](../guide/long-sessions.md). `prune` asks no model. `off` compacts only on `/compact`.",
-    ),
-    compaction_model: field(words("`provider:name`"), "the model of the session").means(
-      "The model that writes the summaries, for example a cheaper one.",
-    ),
-    system_prompt: field(text()).means(
-      "The system prompt, for `harness.yaml`. In a Markdown file the body takes precedence.",
-    ),
-    files: field(list(pathInside, { max: MAX_CONTEXT_FILES }), "none").means(
-      "Files whose text is added to the prompt, in this order.",
-    ),
-  },
+export const contextTable = defineTable(
+  "Context of an agent",
+  "Which parts of the conversation and which files the model sees. An agent inherits the fields that it does not set from its parent.",
+).of({
+  max_history: field(integer(1, MAX_HISTORY), `\`${DEFAULT_MAX_HISTORY}\``).means(
+    "The number of turns before Harness compacts the conversation. With `compaction: off`: the number of turns that the model sees.",
+  ),
+  max_tokens: field(integer(1, MAX_CONTEXT_TOKENS), `\`${DEFAULT_CONTEXT_TOKENS}\``).means(
+    "The size of a request, in tokens, above which Harness compacts the conversation. The conversation always has at least 8,000 tokens of room.",
+  ),
+  compaction: field(choice("summarize", "prune", "off"), "`summarize`").means(
+    "How Harness makes a long conversation shorter: see [long sessions](../guide/long-sessions.md). `prune` asks no model. `off` compacts only on `/compact`.",
+  ),
+  compaction_model: field(words("`provider:name`"), "the model of the session").means(
+    "The model that writes the summaries, for example a cheaper one.",
+  ),
+  system_prompt: field(text()).means(
+    "The system prompt, for `harness.yaml`. In a Markdown file the body takes precedence.",
+  ),
+  files: field(list(pathInside, { max: MAX_CONTEXT_FILES }), "none").means(
+    "Files whose text is added to the prompt, in this order.",
+  ),
 });
 
 /** The configuration, and the files with their places, for whoever has to say that one is missing. */

@@ -129,7 +129,7 @@ function kind<const Fields extends FieldMap>(
   make: (values: Complete<Fields>) => Assertion,
 ): AssertionKind {
   const typeField = required(choice(type)).means(`\`${type}\`.`);
-  const table = defineTable({ title: type, about, fields: { type: typeField, ...fields } });
+  const table = defineTable(type, about).of({ type: typeField, ...fields });
   return {
     table,
     read(tree, reader) {

@@ -82,10 +82,8 @@ export type Scenario =
   /** Where the table begins; the lines of the case from there on are the text. */
   | { readonly inline: true; readonly place: SourceLocation };
 
-const fromTable = defineTable({
-  title: "Copied file",
-  about: "A file or folder that Harness copies into the workspace.",
-  fields: { from: required(words("a path, from the case")).means("The file or folder to copy.") },
+const fromTable = defineTable("Copied file", "A file or folder that Harness copies into the workspace.").of({
+  from: required(words("a path, from the case")).means("The file or folder to copy."),
 });
 
 const files: FieldType<readonly SetupFile[]> = {
@@ -168,33 +166,31 @@ function readBuiltin(tree: Tree, reader: Reader): PolicyPattern | undefined {
 
 const rules = list(placed(words("a permission rule")), { max: MAX_RULES });
 
-const setupTable = defineTable({
-  title: "Setup",
-  about:
-    "What the case starts with. Use `config` to test the whole agent, or `tools` and `hooks` to test single tools and hooks; `config` cannot be combined with the other two.",
-  fields: {
-    system_prompt: field(text()).means("Replaces the built-in system prompt."),
-    tools: field(list(tool, { max: MAX_PARTS }), "none").means(
-      "The only tools that the model sees. Each entry is a definition as in a project file ([Tool](artifacts.md#tool)), or the name of a [built-in tool](tools.md).",
-    ),
-    hooks: field(list(hookType, { max: MAX_PARTS })).means(
-      "Hooks, defined as in a project file ([Hook](artifacts.md#hook)). `priority` is optional here.",
-    ),
-    config: field(placed(words("a path"))).means(
-      "A project file. Harness looks for it in the folder of the case, then in the folders above. You must have acked the files of the project (`harness ack`), as for a run.",
-    ),
-    files: field(files, "an empty workspace").means(
-      "Files to put into the workspace: `path: text`, or `path: { from: file or folder }`.",
-    ),
-    scenario: field(scenario).means(
-      "A scripted model plays this [scenario](scenarios.md). It needs no key, costs nothing and always gives the same answers.",
-    ),
-    allow: field(rules).means(
-      "[Permission rules](permissions.md) for calls that may run. In an eval, nobody can answer a permission request.",
-    ),
-    deny: field(rules).means("Permission rules for calls that Harness refuses."),
-    context: field(context).means("Values that conditions and scripts read through `ctx`."),
-  },
+const setupTable = defineTable(
+  "Setup",
+  "What the case starts with. Use `config` to test the whole agent, or `tools` and `hooks` to test single tools and hooks; `config` cannot be combined with the other two.",
+).of({
+  system_prompt: field(text()).means("Replaces the built-in system prompt."),
+  tools: field(list(tool, { max: MAX_PARTS }), "none").means(
+    "The only tools that the model sees. Each entry is a definition as in a project file ([Tool](artifacts.md#tool)), or the name of a [built-in tool](tools.md).",
+  ),
+  hooks: field(list(hookType, { max: MAX_PARTS })).means(
+    "Hooks, defined as in a project file ([Hook](artifacts.md#hook)). `priority` is optional here.",
+  ),
+  config: field(placed(words("a path"))).means(
+    "A project file. Harness looks for it in the folder of the case, then in the folders above. You must have acked the files of the project (`harness ack`), as for a run.",
+  ),
+  files: field(files, "an empty workspace").means(
+    "Files to put into the workspace: `path: text`, or `path: { from: file or folder }`.",
+  ),
+  scenario: field(scenario).means(
+    "A scripted model plays this [scenario](scenarios.md). It needs no key, costs nothing and always gives the same answers.",
+  ),
+  allow: field(rules).means(
+    "[Permission rules](permissions.md) for calls that may run. In an eval, nobody can answer a permission request.",
+  ),
+  deny: field(rules).means("Permission rules for calls that Harness refuses."),
+  context: field(context).means("Values that conditions and scripts read through `ctx`."),
 });
 
 const setup: FieldType<EvalSetup> = nested(setupTable, ({ values, at }, reader) => {
@@ -227,38 +223,33 @@ function reportTwins(parts: readonly (ToolArtifact | HookArtifact)[], reader: Re
   }
 }
 
-const turnTable = defineTable({
-  title: "Turn",
-  about: "One message of the user. All turns run in the same session, one after the other.",
-  fields: {
-    role: field(choice("user"), "`user`").means("The sender."),
-    content: required(words("text")).means("The text of the message."),
-  },
+const turnTable = defineTable(
+  "Turn",
+  "One message of the user. All turns run in the same session, one after the other.",
+).of({
+  role: field(choice("user"), "`user`").means("The sender."),
+  content: required(words("text")).means("The text of the message."),
 });
 
 const turn: FieldType<string> = nested(turnTable, ({ values }) => values.content);
 
-const caseTable = defineTable({
-  title: "Case",
-  about: "A YAML file. The case passes if all of its assertions hold.",
-  fields: {
-    name: required(words("a name")).means("The name of the case, for reports and for `--case`. Unique in a suite."),
-    description: field(text()).means("What the case tests. The report shows it."),
-    category: field(words()).means("The group of the case, for `--category`."),
-    model: field(
-      placed(words("`provider:name`, or a model name that only one provider has")),
-      "the project's model, otherwise as for a run",
-    ).means("The model. `--model` and a scenario take precedence."),
-    max_tokens: field(integer(1, MAX_OUTPUT_TOKENS)).means("The largest number of output tokens of each model call."),
-    timeout: field(duration, "`120s`").means(
-      "The time limit for one turn. A turn that takes longer is cancelled, and the case fails.",
-    ),
-    setup: field(setup).means("What the case starts with."),
-    turns: required(list(turn, { min: 1, max: MAX_TURNS })).means("The messages of the user, in order."),
-    grade: required(list(assertionType, { min: 1, max: MAX_ASSERTIONS })).means(
-      "The assertions that must hold after the last turn.",
-    ),
-  },
+const caseTable = defineTable("Case", "A YAML file. The case passes if all of its assertions hold.").of({
+  name: required(words("a name")).means("The name of the case, for reports and for `--case`. Unique in a suite."),
+  description: field(text()).means("What the case tests. The report shows it."),
+  category: field(words()).means("The group of the case, for `--category`."),
+  model: field(
+    placed(words("`provider:name`, or a model name that only one provider has")),
+    "the project's model, otherwise as for a run",
+  ).means("The model. `--model` and a scenario take precedence."),
+  max_tokens: field(integer(1, MAX_OUTPUT_TOKENS)).means("The largest number of output tokens of each model call."),
+  timeout: field(duration, "`120s`").means(
+    "The time limit for one turn. A turn that takes longer is cancelled, and the case fails.",
+  ),
+  setup: field(setup).means("What the case starts with."),
+  turns: required(list(turn, { min: 1, max: MAX_TURNS })).means("The messages of the user, in order."),
+  grade: required(list(assertionType, { min: 1, max: MAX_ASSERTIONS })).means(
+    "The assertions that must hold after the last turn.",
+  ),
 });
 
 /** In the order in which they are documented. */

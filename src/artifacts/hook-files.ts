@@ -17,11 +17,10 @@ export interface HooksContent {
   readonly hooks: readonly ShellHook[];
 }
 
-const fileTable = defineTable({
-  title: "hooks.toml",
-  about: "Shell hooks of a project. They run only with `--allow-project-hooks`, after an ack.",
-  fields: { hooks: required(shellHooksType("project")).means("A list of tables: `[[hooks]]`.") },
-});
+const fileTable = defineTable(
+  "hooks.toml",
+  "Shell hooks of a project. They run only with `--allow-project-hooks`, after an ack.",
+).of({ hooks: required(shellHooksType("project")).means("A list of tables: `[[hooks]]`.") });
 
 export function readHooksFile(text: string, reader: Reader): HooksContent | undefined {
   return reader.file.endsWith(".json") ? readClaudeSettings(text, reader) : readToml(text, reader);

@@ -44,38 +44,36 @@ const example: FieldType<PolicyExample> = {
   read: (tree) => ({ place: tree.place, payload: plainValue(tree) }),
 };
 
-export const hookTable = defineTable({
-  title: "Hook",
-  about:
-    "A file `.harness/hooks/NAME.md`, or an entry of `hooks:` in `harness.md`, a bundle or an agent. For a file, the file name is the hook's name. The body is for reviewers; the model never sees it.",
-  fields: {
-    name: field(words("a name")).means(
-      "Required in an entry of `hooks:`, unless it has `handler`. In a file, leave it out: the file name is used.",
-    ),
-    handler: field(words("a name")).means("The same as `name`."),
-    event: required(event).means("The event that the hook runs on: see [Events](#events)."),
-    priority: field(integer(-MAX_PRIORITY, MAX_PRIORITY), "`0`, with a warning").means(
-      "The order of the hooks of one event. The hook with the lowest number runs first.",
-    ),
-    when: field(script, "always").means(
-      "A Starlark expression over `event`, `payload` and `ctx`. The hook runs only when it is true.",
-    ),
-    script: field(script).means(
-      "Starlark with `def handle(event, payload)` that returns `allow()`, `block(reason)` or `modify(payload)`.",
-    ),
-    timeout_ms: field(integer(1, MAX_HOOK_TIMEOUT_MS), "`100`; `5000` if the script calls a function that waits").means(
-      "The time limit for one run of the hook, in milliseconds.",
-    ),
-    on_error: field(choice("allow", "block"), "`block` for guards, else `allow`").means(
-      "What Harness does with the event if the hook fails or exceeds its time limit.",
-    ),
-    match: field(list(example, { max: MAX_EXAMPLES })).means(
-      "Examples: payloads that the hook blocks or modifies. Harness checks them when it loads the project.",
-    ),
-    not_match: field(list(example, { max: MAX_EXAMPLES })).means(
-      "Examples: payloads that the hook lets pass unchanged. Harness checks them when it loads the project.",
-    ),
-  },
+export const hookTable = defineTable(
+  "Hook",
+  "A file `.harness/hooks/NAME.md`, or an entry of `hooks:` in `harness.md`, a bundle or an agent. For a file, the file name is the hook's name. The body is for reviewers; the model never sees it.",
+).of({
+  name: field(words("a name")).means(
+    "Required in an entry of `hooks:`, unless it has `handler`. In a file, leave it out: the file name is used.",
+  ),
+  handler: field(words("a name")).means("The same as `name`."),
+  event: required(event).means("The event that the hook runs on: see [Events](#events)."),
+  priority: field(integer(-MAX_PRIORITY, MAX_PRIORITY), "`0`, with a warning").means(
+    "The order of the hooks of one event. The hook with the lowest number runs first.",
+  ),
+  when: field(script, "always").means(
+    "A Starlark expression over `event`, `payload` and `ctx`. The hook runs only when it is true.",
+  ),
+  script: field(script).means(
+    "Starlark with `def handle(event, payload)` that returns `allow()`, `block(reason)` or `modify(payload)`.",
+  ),
+  timeout_ms: field(integer(1, MAX_HOOK_TIMEOUT_MS), "`100`; `5000` if the script calls a function that waits").means(
+    "The time limit for one run of the hook, in milliseconds.",
+  ),
+  on_error: field(choice("allow", "block"), "`block` for guards, else `allow`").means(
+    "What Harness does with the event if the hook fails or exceeds its time limit.",
+  ),
+  match: field(list(example, { max: MAX_EXAMPLES })).means(
+    "Examples: payloads that the hook blocks or modifies. Harness checks them when it loads the project.",
+  ),
+  not_match: field(list(example, { max: MAX_EXAMPLES })).means(
+    "Examples: payloads that the hook lets pass unchanged. Harness checks them when it loads the project.",
+  ),
 });
 
 /** Undefined when it has no usable name or event. */

@@ -22,29 +22,25 @@ const MAX_REGISTERED = 1000;
 const MAX_COST_USD = 1_000_000;
 const MAX_COUNT = 1_000_000_000_000;
 
-export const delegationTable = defineTable({
-  title: "Delegation",
-  about: "Limits for delegating work to other agents.",
-  fields: {
-    max_depth: field(integer(0, MAX_DEPTH), `\`${defaultDelegation.maxDepth}\``).means(
-      "The number of levels of delegates below the root agent. `0` turns delegation off.",
-    ),
-    max_concurrent: field(integer(1, MAX_CONCURRENT), `\`${defaultDelegation.maxConcurrent}\``).means(
-      "How many delegates may work at the same time, in the whole tree.",
-    ),
-    iterations_per_depth: field(
-      list(integer(1, MAX_ITERATIONS), { min: 1, max: MAX_DEPTH + 1 }),
-      `\`[${defaultDelegation.iterationsPerDepth.join(", ")}]\``,
-    ).means(
-      "The step limit of a turn at each depth, starting with the root agent. Without this key, `max_steps` of the user is the limit of the root. The last number also applies to deeper levels.",
-    ),
-    timeout_ms: field(integer(1, DAY_MS), `\`${defaultDelegation.timeoutMs}\``).means(
-      "The time limit for one delegate, in milliseconds.",
-    ),
-    allow_recursive: field(flag, `\`${defaultDelegation.allowRecursive}\``).means(
-      "Whether a delegate may delegate work itself.",
-    ),
-  },
+export const delegationTable = defineTable("Delegation", "Limits for delegating work to other agents.").of({
+  max_depth: field(integer(0, MAX_DEPTH), `\`${defaultDelegation.maxDepth}\``).means(
+    "The number of levels of delegates below the root agent. `0` turns delegation off.",
+  ),
+  max_concurrent: field(integer(1, MAX_CONCURRENT), `\`${defaultDelegation.maxConcurrent}\``).means(
+    "How many delegates may work at the same time, in the whole tree.",
+  ),
+  iterations_per_depth: field(
+    list(integer(1, MAX_ITERATIONS), { min: 1, max: MAX_DEPTH + 1 }),
+    `\`[${defaultDelegation.iterationsPerDepth.join(", ")}]\``,
+  ).means(
+    "The step limit of a turn at each depth, starting with the root agent. Without this key, `max_steps` of the user is the limit of the root. The last number also applies to deeper levels.",
+  ),
+  timeout_ms: field(integer(1, DAY_MS), `\`${defaultDelegation.timeoutMs}\``).means(
+    "The time limit for one delegate, in milliseconds.",
+  ),
+  allow_recursive: field(flag, `\`${defaultDelegation.allowRecursive}\``).means(
+    "Whether a delegate may delegate work itself.",
+  ),
 });
 
 /** Only what is written. */
@@ -58,25 +54,23 @@ export const delegationType: FieldType<Partial<DelegationConfig>> = nested(deleg
   }),
 }));
 
-export const metaTable = defineTable({
-  title: "Meta",
-  about:
-    "Whether scripts may register tools, hooks and agents at run time. The policies also apply to what scripts register.",
-  fields: {
-    enabled: field(flag, "`false`").means("If false, Harness refuses every `meta` call."),
-    max_tools: field(integer(0, MAX_REGISTERED), `\`${defaultMeta.maxTools}\``).means(
-      "How many tools scripts may register in one run.",
-    ),
-    max_hooks: field(integer(0, MAX_REGISTERED), `\`${defaultMeta.maxHooks}\``).means(
-      "How many hooks scripts may register in one run.",
-    ),
-    max_agents: field(integer(0, MAX_REGISTERED), `\`${defaultMeta.maxAgents}\``).means(
-      "How many agents scripts may register in one run.",
-    ),
-    max_call_depth: field(integer(0, MAX_DEPTH), `\`${defaultMeta.maxCallDepth}\``).means(
-      "How deeply `meta` calls may be nested.",
-    ),
-  },
+export const metaTable = defineTable(
+  "Meta",
+  "Whether scripts may register tools, hooks and agents at run time. The policies also apply to what scripts register.",
+).of({
+  enabled: field(flag, "`false`").means("If false, Harness refuses every `meta` call."),
+  max_tools: field(integer(0, MAX_REGISTERED), `\`${defaultMeta.maxTools}\``).means(
+    "How many tools scripts may register in one run.",
+  ),
+  max_hooks: field(integer(0, MAX_REGISTERED), `\`${defaultMeta.maxHooks}\``).means(
+    "How many hooks scripts may register in one run.",
+  ),
+  max_agents: field(integer(0, MAX_REGISTERED), `\`${defaultMeta.maxAgents}\``).means(
+    "How many agents scripts may register in one run.",
+  ),
+  max_call_depth: field(integer(0, MAX_DEPTH), `\`${defaultMeta.maxCallDepth}\``).means(
+    "How deeply `meta` calls may be nested.",
+  ),
 });
 
 export const metaType: FieldType<MetaConfig> = nested(metaTable, ({ values }) => ({
@@ -87,16 +81,15 @@ export const metaType: FieldType<MetaConfig> = nested(metaTable, ({ values }) =>
   maxCallDepth: values.max_call_depth ?? defaultMeta.maxCallDepth,
 }));
 
-export const budgetTable = defineTable({
-  title: "Budget",
-  about: "The limits of one budget. A field that is not set has no limit here.",
-  fields: {
-    max_cost_usd: field(number(0, MAX_COST_USD)).means("Cost in US dollars, calculated from the known prices."),
-    max_tokens: field(integer(1, MAX_COUNT)).means("Input and output tokens together."),
-    max_steps: field(integer(1, MAX_COUNT)).means("Model calls."),
-    max_calls: field(integer(1, MAX_COUNT)).means("Tool calls."),
-    max_wall_ms: field(integer(1, MAX_COUNT)).means("Elapsed time in milliseconds."),
-  },
+export const budgetTable = defineTable(
+  "Budget",
+  "The limits of one budget. A field that is not set has no limit here.",
+).of({
+  max_cost_usd: field(number(0, MAX_COST_USD)).means("Cost in US dollars, calculated from the known prices."),
+  max_tokens: field(integer(1, MAX_COUNT)).means("Input and output tokens together."),
+  max_steps: field(integer(1, MAX_COUNT)).means("Model calls."),
+  max_calls: field(integer(1, MAX_COUNT)).means("Tool calls."),
+  max_wall_ms: field(integer(1, MAX_COUNT)).means("Elapsed time in milliseconds."),
 });
 
 const budgetType: FieldType<BudgetConfig> = nested(budgetTable, ({ values }) => ({
@@ -109,17 +102,16 @@ const budgetType: FieldType<BudgetConfig> = nested(budgetTable, ({ values }) => 
   }),
 }));
 
-export const budgetsTable = defineTable({
-  title: "Budgets",
-  about: "Limits on cost, tokens, steps, calls and time, for a turn, a session or a whole tree of agents.",
-  fields: {
-    turn: field(budgetType).means("The budget of one turn, from an input to its answer."),
-    session: field(budgetType).means("The budget of all turns of a session together."),
-    tree: field(budgetType).means(
-      "The budget of a session and all its delegates together, at every depth. When it is used up, all of them stop. Earlier runs of the session and their delegates count as well.",
-    ),
-  } satisfies FieldMap,
-});
+export const budgetsTable = defineTable(
+  "Budgets",
+  "Limits on cost, tokens, steps, calls and time, for a turn, a session or a whole tree of agents.",
+).of({
+  turn: field(budgetType).means("The budget of one turn, from an input to its answer."),
+  session: field(budgetType).means("The budget of all turns of a session together."),
+  tree: field(budgetType).means(
+    "The budget of a session and all its delegates together, at every depth. When it is used up, all of them stop. Earlier runs of the session and their delegates count as well.",
+  ),
+} satisfies FieldMap);
 
 export const budgetsType: FieldType<ProjectConfig["budgets"]> = nested(
   budgetsTable,

@@ -66,102 +66,100 @@ const url = textThat("http or https address without a login", isServerAddress);
 const headerValue = textThat("text without control characters", (value) => !hasControl(value));
 const toolNames = list(words("tool name"), { max: MAX_TOOLS });
 
-export const serverTable = defineTable({
-  title: "MCP server",
-  about:
-    "A program that is started with the session (`command`), or a server on the network (`url`). Its tools are called `mcp.NAME.TOOL`; each call passes rules, hooks and the log like any other.",
-  fields: {
-    command: field(words("program"), "none").means(
-      "The program, which speaks MCP on its standard input and output. Either this or `url`.",
+export const serverTable = defineTable(
+  "MCP server",
+  "A program that is started with the session (`command`), or a server on the network (`url`). Its tools are called `mcp.NAME.TOOL`; each call passes rules, hooks and the log like any other.",
+).of({
+  command: field(words("program"), "none").means(
+    "The program, which speaks MCP on its standard input and output. Either this or `url`.",
+  ),
+  args: field(list(text(), { max: MAX_ARGS }), "`[]`").means("Its arguments."),
+  env: field(byName(text(), "variable"), "none").means(
+    "Environment variables for the server. It gets no other variables of your environment, except those in `env_vars`.",
+  ),
+  env_vars: field(list(words("name of a variable"), { max: MAX_ARGS }), "`[]`").means(
+    "Variables of your environment that it gets as they are.",
+  ),
+  network: field(network, '`"none"`').means(
+    "The hosts that the program reaches. `network.allowed_domains` holds as well.",
+  ),
+  paths: field(
+    list(
+      textThat("absolute path", (path) => path.startsWith("/")),
+      { max: MAX_PATHS },
     ),
-    args: field(list(text(), { max: MAX_ARGS }), "`[]`").means("Its arguments."),
-    env: field(byName(text(), "variable"), "none").means(
-      "Environment variables for the server. It gets no other variables of your environment, except those in `env_vars`.",
+    "`[]`",
+  ).means("Folders of the machine that it sees, read-only, besides [the usual ones](../security.md#what-both-see)."),
+  writable: field(
+    list(textThat("folder of the workspace, relative to it, without `..`", isWorkspaceFolder), {
+      max: MAX_PATHS,
+    }),
+    "`[]`",
+  ).means(
+    "Folders of the workspace that the server may change; `.` is the whole workspace. [Each of its calls then runs in a process of its own](mcp.md#servers-that-change-the-workspace).",
+  ),
+  sha256: field(
+    textThat("SHA-256, 64 hexadecimal digits", (digest) => SHA256.test(digest)),
+    "none",
+  ).means(
+    "The hash of the program. For an interpreter (`node`, `python`, …) it is the hash of the script; for a package that Harness installed, of its lock file. A server with another hash does not start.",
+  ),
+  sandbox: field(choice("on", "off"), '`"on"`').means(
+    "`off`: the program runs without a sandbox, with your rights. Docker and Podman need it.",
+  ),
+  url: field(url, "none").means("The address of a server on the network."),
+  transport: field(choice("http", "sse"), '`"http"`').means(
+    "How a server on the network is spoken to: streamable HTTP, or the older HTTP with server-sent events.",
+  ),
+  http_headers: field(
+    byName(headerValue, "header", (name) => HEADER_NAME.test(name)),
+    "none",
+  ).means("Headers of every request to `url`. Keep secrets out of this file: use the two keys below."),
+  env_http_headers: field(
+    byName(words("name of a variable"), "header", (name) => HEADER_NAME.test(name)),
+    "none",
+  ).means("Headers whose values are in variables of your environment. Only the credential helper reads them."),
+  bearer_token_env_var: field(words("name of a variable"), "none").means(
+    "The variable with a token that is sent as `Authorization: Bearer`.",
+  ),
+  private_network: field(flag, "`false`").means(
+    "`true`: the host name in `url` may belong to a loopback or private address. `localhost` and addresses written as numbers need no permission.",
+  ),
+  oauth_client_id: field(words("client id"), "none").means(
+    "The client that you registered at the authorization server of `url`. Without it, `harness mcp login` registers one.",
+  ),
+  oauth_client_secret_env_var: field(words("name of a variable"), "none").means(
+    "The variable with the secret of that client. Only `harness mcp login` reads it.",
+  ),
+  oauth_client_metadata_url: field(textThat("https address with a path", isDocumentAddress), "none").means(
+    "The address of a client id metadata document that you host. It is the client id where the authorization server accepts such documents.",
+  ),
+  oauth_callback_port: field(integer(1, MAX_PORT), "any free port").means(
+    "The port of `http://127.0.0.1:PORT/callback`, for a client that is registered with a fixed one.",
+  ),
+  oauth_scopes: field(
+    list(
+      textThat("scope without spaces", (scope) => SCOPE.test(scope)),
+      { max: MAX_SCOPES },
     ),
-    env_vars: field(list(words("name of a variable"), { max: MAX_ARGS }), "`[]`").means(
-      "Variables of your environment that it gets as they are.",
-    ),
-    network: field(network, '`"none"`').means(
-      "The hosts that the program reaches. `network.allowed_domains` holds as well.",
-    ),
-    paths: field(
-      list(
-        textThat("absolute path", (path) => path.startsWith("/")),
-        { max: MAX_PATHS },
-      ),
-      "`[]`",
-    ).means("Folders of the machine that it sees, read-only, besides [the usual ones](../security.md#what-both-see)."),
-    writable: field(
-      list(textThat("folder of the workspace, relative to it, without `..`", isWorkspaceFolder), {
-        max: MAX_PATHS,
-      }),
-      "`[]`",
-    ).means(
-      "Folders of the workspace that the server may change; `.` is the whole workspace. [Each of its calls then runs in a process of its own](mcp.md#servers-that-change-the-workspace).",
-    ),
-    sha256: field(
-      textThat("SHA-256, 64 hexadecimal digits", (digest) => SHA256.test(digest)),
-      "none",
-    ).means(
-      "The hash of the program. For an interpreter (`node`, `python`, …) it is the hash of the script; for a package that Harness installed, of its lock file. A server with another hash does not start.",
-    ),
-    sandbox: field(choice("on", "off"), '`"on"`').means(
-      "`off`: the program runs without a sandbox, with your rights. Docker and Podman need it.",
-    ),
-    url: field(url, "none").means("The address of a server on the network."),
-    transport: field(choice("http", "sse"), '`"http"`').means(
-      "How a server on the network is spoken to: streamable HTTP, or the older HTTP with server-sent events.",
-    ),
-    http_headers: field(
-      byName(headerValue, "header", (name) => HEADER_NAME.test(name)),
-      "none",
-    ).means("Headers of every request to `url`. Keep secrets out of this file: use the two keys below."),
-    env_http_headers: field(
-      byName(words("name of a variable"), "header", (name) => HEADER_NAME.test(name)),
-      "none",
-    ).means("Headers whose values are in variables of your environment. Only the credential helper reads them."),
-    bearer_token_env_var: field(words("name of a variable"), "none").means(
-      "The variable with a token that is sent as `Authorization: Bearer`.",
-    ),
-    private_network: field(flag, "`false`").means(
-      "`true`: the host name in `url` may belong to a loopback or private address. `localhost` and addresses written as numbers need no permission.",
-    ),
-    oauth_client_id: field(words("client id"), "none").means(
-      "The client that you registered at the authorization server of `url`. Without it, `harness mcp login` registers one.",
-    ),
-    oauth_client_secret_env_var: field(words("name of a variable"), "none").means(
-      "The variable with the secret of that client. Only `harness mcp login` reads it.",
-    ),
-    oauth_client_metadata_url: field(textThat("https address with a path", isDocumentAddress), "none").means(
-      "The address of a client id metadata document that you host. It is the client id where the authorization server accepts such documents.",
-    ),
-    oauth_callback_port: field(integer(1, MAX_PORT), "any free port").means(
-      "The port of `http://127.0.0.1:PORT/callback`, for a client that is registered with a fixed one.",
-    ),
-    oauth_scopes: field(
-      list(
-        textThat("scope without spaces", (scope) => SCOPE.test(scope)),
-        { max: MAX_SCOPES },
-      ),
-      "`[]`",
-    ).means("Scopes that a login asks for, besides those that the server asks for."),
-    enabled: field(flag, "`true`").means("`false`: the entry stays and nothing is started."),
-    startup_timeout_ms: field(integer(0, MAX_WAIT_MS), `\`${DEFAULT_STARTUP_MS}\``).means(
-      "How long the first request to the model waits for it.",
-    ),
-    tool_timeout_ms: field(integer(1, MAX_CALL_MS), `\`${DEFAULT_TOOL_MS}\``).means("How long one call may take."),
-    discovery: field(choice("auto", "eager", "lazy"), '`"auto"`').means(
-      "`eager`: the model sees every tool from the start. `lazy`: it sees names and finds the rest by searching. `auto`: eager up to 20 tools.",
-    ),
-    enabled_tools: field(toolNames, "all").means("The tools that are offered."),
-    disabled_tools: field(toolNames, "`[]`").means("Tools that are not offered."),
-    read_only_tools: field(toolNames, "`[]`").means(
-      "Tools that change nothing, by your own judgement. What a server says of its tools does not count.",
-    ),
-    sampling: field(flag, "`false`").means(
-      "`true`: while it works on a call, the server may have your model answer it. Each answer needs a rule or a person, and counts as your cost.",
-    ),
-  },
+    "`[]`",
+  ).means("Scopes that a login asks for, besides those that the server asks for."),
+  enabled: field(flag, "`true`").means("`false`: the entry stays and nothing is started."),
+  startup_timeout_ms: field(integer(0, MAX_WAIT_MS), `\`${DEFAULT_STARTUP_MS}\``).means(
+    "How long the first request to the model waits for it.",
+  ),
+  tool_timeout_ms: field(integer(1, MAX_CALL_MS), `\`${DEFAULT_TOOL_MS}\``).means("How long one call may take."),
+  discovery: field(choice("auto", "eager", "lazy"), '`"auto"`').means(
+    "`eager`: the model sees every tool from the start. `lazy`: it sees names and finds the rest by searching. `auto`: eager up to 20 tools.",
+  ),
+  enabled_tools: field(toolNames, "all").means("The tools that are offered."),
+  disabled_tools: field(toolNames, "`[]`").means("Tools that are not offered."),
+  read_only_tools: field(toolNames, "`[]`").means(
+    "Tools that change nothing, by your own judgement. What a server says of its tools does not count.",
+  ),
+  sampling: field(flag, "`false`").means(
+    "`true`: while it works on a call, the server may have your model answer it. Each answer needs a rule or a person, and counts as your cost.",
+  ),
 });
 
 const foreignTable = {

@@ -40,33 +40,31 @@ const line = (max: number): FieldType<string> =>
 
 const day = textThat("a day such as 2026-05-01", (value) => /^\d{4}-\d\d-\d\d/.test(value));
 
-export const memoryTable = defineTable({
-  title: "Memory",
-  about:
-    "The frontmatter of a memory, `TIER/NAME.md` below `.harness/memory` or in the folder that Harness keeps. The body is what the model reads.",
-  fields: {
-    description: required(line(MAX_MEMORY_DESCRIPTION_CHARS)).means(
-      "What the memory is about, on one line. Harness compares it with the input of each turn.",
+export const memoryTable = defineTable(
+  "Memory",
+  "The frontmatter of a memory, `TIER/NAME.md` below `.harness/memory` or in the folder that Harness keeps. The body is what the model reads.",
+).of({
+  description: required(line(MAX_MEMORY_DESCRIPTION_CHARS)).means(
+    "What the memory is about, on one line. Harness compares it with the input of each turn.",
+  ),
+  type: field(choice(...memoryTypes), "`project`").means(
+    "`user`: about the person. `feedback`: how they want work to be done. `project`: a fact about the project. `reference`: where to find something.",
+  ),
+  tags: field(
+    list(
+      textThat("tag", (value) => TAG.test(value)),
+      { max: MAX_TAGS },
     ),
-    type: field(choice(...memoryTypes), "`project`").means(
-      "`user`: about the person. `feedback`: how they want work to be done. `project`: a fact about the project. `reference`: where to find something.",
-    ),
-    tags: field(
-      list(
-        textThat("tag", (value) => TAG.test(value)),
-        { max: MAX_TAGS },
-      ),
-      "none",
-    ).means("Words that lead to this memory when an input contains them."),
-    keywords: field(list(line(MAX_KEYWORD_CHARS), { max: MAX_KEYWORDS }), "none").means(
-      "Other words and short phrases for the same thing: synonyms, symptoms, error messages. Harness compares them with the input; the model does not read them.",
-    ),
-    source: field(line(MAX_SOURCE_CHARS), "the file").means("Who wrote the memory."),
-    labels: field(list(choice("private", "untrusted"), { max: 2 }), "none").means(
-      "The [labels](permissions.md#labels) that a session holds once it has read the memory.",
-    ),
-    updated: field(day, "none").means("The day of the last change. Harness writes it."),
-  },
+    "none",
+  ).means("Words that lead to this memory when an input contains them."),
+  keywords: field(list(line(MAX_KEYWORD_CHARS), { max: MAX_KEYWORDS }), "none").means(
+    "Other words and short phrases for the same thing: synonyms, symptoms, error messages. Harness compares them with the input; the model does not read them.",
+  ),
+  source: field(line(MAX_SOURCE_CHARS), "the file").means("Who wrote the memory."),
+  labels: field(list(choice("private", "untrusted"), { max: 2 }), "none").means(
+    "The [labels](permissions.md#labels) that a session holds once it has read the memory.",
+  ),
+  updated: field(day, "none").means("The day of the last change. Harness writes it."),
 });
 
 /** One of a repository: `.harness/memory/TIER/NAME.md`. */

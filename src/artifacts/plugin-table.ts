@@ -6,18 +6,16 @@ import type { PluginPin } from "./settings.ts";
 
 const NAME = /^[a-z][a-z0-9-]{0,62}$/;
 
-const pluginTable = defineTable({
-  title: "Plugin",
-  about:
-    "Code that Harness loads into its own process: see [plugins](../guide/plugins.md). The name of the table must be the name that the plugin declares, for example `[plugins.release-freeze]`. Plugins come from this file only; a project, a flag or an environment variable cannot add one.",
-  fields: {
-    path: required(placed(words("path of a file"))).means(
-      "The JavaScript module. A relative path starts at the folder of this file.",
-    ),
-    sha256: field(textThat("64 hexadecimal digits", (text) => /^[0-9a-f]{64}$/i.test(text))).means(
-      "The SHA-256 hash of the module. If it is missing or does not match, Harness does not start and prints the actual hash.",
-    ),
-  },
+const pluginTable = defineTable(
+  "Plugin",
+  "Code that Harness loads into its own process: see [plugins](../guide/plugins.md). The name of the table must be the name that the plugin declares, for example `[plugins.release-freeze]`. Plugins come from this file only; a project, a flag or an environment variable cannot add one.",
+).of({
+  path: required(placed(words("path of a file"))).means(
+    "The JavaScript module. A relative path starts at the folder of this file.",
+  ),
+  sha256: field(textThat("64 hexadecimal digits", (text) => /^[0-9a-f]{64}$/i.test(text))).means(
+    "The SHA-256 hash of the module. If it is missing or does not match, Harness does not start and prints the actual hash.",
+  ),
 });
 
 const plugin: FieldType<PluginPin> = nested(pluginTable, ({ values: { path, sha256 } }) => {

@@ -33,18 +33,17 @@ interface WrittenRule {
   readonly notMatch: readonly Placed<string>[];
 }
 
-export const ruleTable = defineTable({
-  title: "Rule with examples",
-  about: "A permission rule with example calls. Harness checks the examples when it loads the project.",
-  fields: {
-    rule: required(words("a permission rule")).means("The rule: see [permissions.md](permissions.md)."),
-    match: field(list(placed(words("a call")), { max: MAX_EXAMPLES })).means(
-      "Calls that the rule applies to: `Bash(git push)`, or a tool name.",
-    ),
-    not_match: field(list(placed(words("a call")), { max: MAX_EXAMPLES })).means(
-      "Calls that the rule does not apply to.",
-    ),
-  },
+export const ruleTable = defineTable(
+  "Rule with examples",
+  "A permission rule with example calls. Harness checks the examples when it loads the project.",
+).of({
+  rule: required(words("a permission rule")).means("The rule: see [permissions.md](permissions.md)."),
+  match: field(list(placed(words("a call")), { max: MAX_EXAMPLES })).means(
+    "Calls that the rule applies to: `Bash(git push)`, or a tool name.",
+  ),
+  not_match: field(list(placed(words("a call")), { max: MAX_EXAMPLES })).means(
+    "Calls that the rule does not apply to.",
+  ),
 });
 
 const rule = forms<WrittenRule>("a permission rule", [ruleTable], (tree) => {
@@ -68,22 +67,20 @@ function readRule(tree: Tree, reader: Reader): WrittenRule | undefined {
 const rules = list(rule, { max: MAX_RULES });
 const labelled = list(placed(words("a permission rule")), { max: MAX_RULES });
 
-export const permissionsTable = defineTable({
-  title: "Permissions",
-  about:
-    "Which calls run, which ask for approval and which are refused: see [permissions.md](permissions.md). Deny takes precedence over ask, and ask over allow.",
-  fields: {
-    allow: field(rules).means("Calls that run without asking."),
-    ask: field(rules).means("Calls that need a person's approval."),
-    deny: field(rules).means("Calls that Harness refuses."),
-    private: field(labelled).means("Calls whose results get the [label](permissions.md#labels) `private`."),
-    untrusted: field(labelled).means(
-      "Calls whose results get the [label](permissions.md#labels) `untrusted`, because they come from outside.",
-    ),
-    strict: field(flag, "`false`").means(
-      "If true, every call that no rule allows asks for approval. The [quiet preset](permissions.md#the-quiet-preset) is off.",
-    ),
-  },
+export const permissionsTable = defineTable(
+  "Permissions",
+  "Which calls run, which ask for approval and which are refused: see [permissions.md](permissions.md). Deny takes precedence over ask, and ask over allow.",
+).of({
+  allow: field(rules).means("Calls that run without asking."),
+  ask: field(rules).means("Calls that need a person's approval."),
+  deny: field(rules).means("Calls that Harness refuses."),
+  private: field(labelled).means("Calls whose results get the [label](permissions.md#labels) `private`."),
+  untrusted: field(labelled).means(
+    "Calls whose results get the [label](permissions.md#labels) `untrusted`, because they come from outside.",
+  ),
+  strict: field(flag, "`false`").means(
+    "If true, every call that no rule allows asks for approval. The [quiet preset](permissions.md#the-quiet-preset) is off.",
+  ),
 });
 
 export interface WrittenPermissions {
@@ -123,14 +120,13 @@ const domain: FieldType<PolicyPattern> = {
   },
 };
 
-export const networkTable = defineTable({
-  title: "Network",
-  about: "Which hosts scripts and `web.fetch` may connect to. Without this table they may connect to any public host.",
-  fields: {
-    allowed_domains: field(list(domain, { max: MAX_DOMAINS }), "none").means(
-      "`example.com` allows the host and its subdomains, `*.example.com` only the subdomains, `*` any host. An empty list allows no host.",
-    ),
-  },
+export const networkTable = defineTable(
+  "Network",
+  "Which hosts scripts and `web.fetch` may connect to. Without this table they may connect to any public host.",
+).of({
+  allowed_domains: field(list(domain, { max: MAX_DOMAINS }), "none").means(
+    "`example.com` allows the host and its subdomains, `*.example.com` only the subdomains, `*` any host. An empty list allows no host.",
+  ),
 });
 
 export const networkType: FieldType<NetworkConfig> = nested(networkTable, ({ values }) => ({

@@ -61,9 +61,9 @@ export function required<Value>(type: FieldType<Value>) {
   return { means: (meaning: string) => ({ type, meaning, required: true }) as const };
 }
 
-/** Keeps the types of the fields: without it they would all be `Field<unknown>`. */
-export function defineTable<const Fields extends FieldMap>(table: Table<Fields>): Table<Fields> {
-  return table;
+/** `of` keeps the types of the fields: without it they would all be `Field<unknown>`. */
+export function defineTable(title: string, about: string) {
+  return { of: <const Fields extends FieldMap>(fields: Fields): Table<Fields> => ({ title, about, fields }) };
 }
 
 /** Unknown keys warn, wrong values and missing required ones are errors. A field that was wrong is absent. */

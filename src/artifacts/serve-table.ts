@@ -27,42 +27,32 @@ const token_env = required(words("the name of an environment variable")).means(
 );
 
 export const sourceTables: Readonly<Record<ServeSource["type"], Table>> = {
-  stdin: defineTable({
-    title: "Source stdin",
-    about: "Reads inputs from standard input and writes answers to standard output.",
-    fields: { type },
+  stdin: defineTable("Source stdin", "Reads inputs from standard input and writes answers to standard output.").of({
+    type,
   }),
-  telegram: defineTable({
-    title: "Source telegram",
-    about: "Reads the messages that a Telegram bot receives.",
-    fields: {
-      type,
-      token_env,
-      chat_allowlist: required(list(integer(-MAX_SAFE_ID, MAX_SAFE_ID), { min: 1, max: MAX_ALLOWED })).means(
-        "The chats that may send inputs.",
-      ),
-      poll_timeout_seconds: field(integer(0, 50), "the source's").means(
-        "How long one poll waits for messages. `0` means the source's default.",
-      ),
-      offset_path: field(words("a path")).means("The file that remembers the last message across restarts."),
-    },
+  telegram: defineTable("Source telegram", "Reads the messages that a Telegram bot receives.").of({
+    type,
+    token_env,
+    chat_allowlist: required(list(integer(-MAX_SAFE_ID, MAX_SAFE_ID), { min: 1, max: MAX_ALLOWED })).means(
+      "The chats that may send inputs.",
+    ),
+    poll_timeout_seconds: field(integer(0, 50), "the source's").means(
+      "How long one poll waits for messages. `0` means the source's default.",
+    ),
+    offset_path: field(words("a path")).means("The file that remembers the last message across restarts."),
   }),
-  meshwire: defineTable({
-    title: "Source meshwire",
-    about: "Reads the messages of peers in a MeshWire mesh.",
-    fields: {
-      type,
-      token_env,
-      mesh_id: required(words()).means("The mesh to join."),
-      agent_id: required(words()).means("The id of this agent in the mesh."),
-      sender_allowlist: required(list(words("an agent id"), { min: 1, max: MAX_ALLOWED })).means(
-        "The peers that may send inputs.",
-      ),
-      poll_timeout_seconds: field(integer(0, 60), "the source's").means(
-        "How long one poll waits for messages. `0` means the source's default.",
-      ),
-      base_url: field(words("an address"), "`https://meshwire.io`").means("The address of the server."),
-    },
+  meshwire: defineTable("Source meshwire", "Reads the messages of peers in a MeshWire mesh.").of({
+    type,
+    token_env,
+    mesh_id: required(words()).means("The mesh to join."),
+    agent_id: required(words()).means("The id of this agent in the mesh."),
+    sender_allowlist: required(list(words("an agent id"), { min: 1, max: MAX_ALLOWED })).means(
+      "The peers that may send inputs.",
+    ),
+    poll_timeout_seconds: field(integer(0, 60), "the source's").means(
+      "How long one poll waits for messages. `0` means the source's default.",
+    ),
+    base_url: field(words("an address"), "`https://meshwire.io`").means("The address of the server."),
   }),
 };
 
@@ -92,12 +82,8 @@ const source: FieldType<ServeSource> = {
   },
 };
 
-export const serveTable = defineTable({
-  title: "Serve",
-  about: "Where `harness serve` gets its inputs.",
-  fields: {
-    sources: required(list(source, { min: 1, max: MAX_SOURCES })).means("The sources. Each type may appear once."),
-  },
+export const serveTable = defineTable("Serve", "Where `harness serve` gets its inputs.").of({
+  sources: required(list(source, { min: 1, max: MAX_SOURCES })).means("The sources. Each type may appear once."),
 });
 
 export const serveType: FieldType<readonly ServeSource[]> = nested(serveTable, ({ values }, reader) => {

@@ -44,33 +44,31 @@ export function isShellCommand(text: string): boolean {
   return text.trim() !== "" && text.length <= MAX_SHELL_COMMAND_CHARS && !text.includes("\0");
 }
 
-const hookTable = defineTable({
-  title: "Shell hook",
-  about:
-    "A command that Harness runs at a point of the session: see [shell hooks](../guide/shell-hooks.md). It gets JSON on standard input and answers with its exit code or with JSON, as hooks of Claude Code and Codex do. It runs in the *workspace* confinement.",
-  fields: {
-    event: required(event).means("When the command runs. `PreCompact` is another name of `Compact`."),
-    cmd: field(command).means("The command, for Bash. Either this or `command`."),
-    command: field(command).means("The same as `cmd`."),
-    matcher: field(
-      textThat(
-        `regular expression of at most ${MAX_MATCHER_CHARS} characters`,
-        (text) => text.length <= MAX_MATCHER_CHARS,
-      ),
-      "every tool",
-    ).means(
-      "The tools that a `PreToolUse` or `PostToolUse` hook runs for: `Bash`, `Edit|Write`, `mcp__.*`, or the canonical name (`exec`). RE2 syntax. For `SessionStart`, the source (`startup`, `resume`).",
+const hookTable = defineTable(
+  "Shell hook",
+  "A command that Harness runs at a point of the session: see [shell hooks](../guide/shell-hooks.md). It gets JSON on standard input and answers with its exit code or with JSON, as hooks of Claude Code and Codex do. It runs in the *workspace* confinement.",
+).of({
+  event: required(event).means("When the command runs. `PreCompact` is another name of `Compact`."),
+  cmd: field(command).means("The command, for Bash. Either this or `command`."),
+  command: field(command).means("The same as `cmd`."),
+  matcher: field(
+    textThat(
+      `regular expression of at most ${MAX_MATCHER_CHARS} characters`,
+      (text) => text.length <= MAX_MATCHER_CHARS,
     ),
-    timeout_ms: field(
-      integer(1, MAX_SHELL_HOOK_MS),
-      "5000; 30000 for `PreToolUse` and `PostToolUse`; 60000 for `Compact`",
-    ).means(
-      "The deadline. At the deadline Harness sends SIGTERM to the whole process group, and SIGKILL 5 seconds later.",
-    ),
-    on_error: field(choice("block", "allow"), "`block` for `PreToolUse`, else `allow`").means(
-      "What happens if the command fails, times out or gives no clear answer. Only a `PreToolUse` hook can block. `allow` lets the call pass with a warning.",
-    ),
-  },
+    "every tool",
+  ).means(
+    "The tools that a `PreToolUse` or `PostToolUse` hook runs for: `Bash`, `Edit|Write`, `mcp__.*`, or the canonical name (`exec`). RE2 syntax. For `SessionStart`, the source (`startup`, `resume`).",
+  ),
+  timeout_ms: field(
+    integer(1, MAX_SHELL_HOOK_MS),
+    "5000; 30000 for `PreToolUse` and `PostToolUse`; 60000 for `Compact`",
+  ).means(
+    "The deadline. At the deadline Harness sends SIGTERM to the whole process group, and SIGKILL 5 seconds later.",
+  ),
+  on_error: field(choice("block", "allow"), "`block` for `PreToolUse`, else `allow`").means(
+    "What happens if the command fails, times out or gives no clear answer. Only a `PreToolUse` hook can block. `allow` lets the call pass with a warning.",
+  ),
 });
 
 function toShellHook(

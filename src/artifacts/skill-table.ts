@@ -44,41 +44,37 @@ const toolNames: FieldType<readonly string[]> = forms("tool names", [], (tree) =
 
 const triggerList = list(words("pattern"), { max: MAX_TRIGGERS });
 
-const triggersTable = defineTable({
-  title: "Triggers",
-  about:
-    "When a skill is likely to be useful. A skill whose triggers match moves to the front of the list in the prompt, for the rest of the session.",
-  fields: {
-    files: field(triggerList, "none").means(
-      "Globs over the files that calls work on: `*.sql` in any folder, `db/*.sql` from the workspace.",
-    ),
-    keywords: field(triggerList, "none").means("Words or phrases in the input of a person, as whole words."),
-  },
+const triggersTable = defineTable(
+  "Triggers",
+  "When a skill is likely to be useful. A skill whose triggers match moves to the front of the list in the prompt, for the rest of the session.",
+).of({
+  files: field(triggerList, "none").means(
+    "Globs over the files that calls work on: `*.sql` in any folder, `db/*.sql` from the workspace.",
+  ),
+  keywords: field(triggerList, "none").means("Words or phrases in the input of a person, as whole words."),
 });
 
-export const skillTable = defineTable({
-  title: "Skill",
-  about:
-    "The frontmatter of `SKILL.md`, in the [open format](https://agentskills.io/specification). Harness ignores keys that it does not know.",
-  fields: {
-    name: required(
-      textThat("1 to 64 lower-case letters, digits and single hyphens", (value) => {
-        return value.length <= MAX_NAME_CHARS && NAME.test(value);
-      }),
-    ).means("The name of the skill, which is also the name of its folder."),
-    description: required(shortText(MAX_DESCRIPTION_CHARS)).means(
-      "What the skill does and when to use it. The model sees it in every prompt.",
-    ),
-    license: field(text()).means("The license of the skill."),
-    compatibility: field(shortText(MAX_COMPATIBILITY_CHARS)).means("What the skill needs."),
-    metadata: field(byName(data, "key")).means("Anything else."),
-    "allowed-tools": field(toolNames).means(
-      "The tools that the agent has from reading the skill to the end of the turn, such as `Read` or `Bash(git *)`. It allows nothing: every call is judged as usual.",
-    ),
-    triggers: field(nested(triggersTable, ({ values: { files = [], keywords = [] } }) => ({ files, keywords }))).means(
-      "When the skill is likely to be useful.",
-    ),
-  },
+export const skillTable = defineTable(
+  "Skill",
+  "The frontmatter of `SKILL.md`, in the [open format](https://agentskills.io/specification). Harness ignores keys that it does not know.",
+).of({
+  name: required(
+    textThat("1 to 64 lower-case letters, digits and single hyphens", (value) => {
+      return value.length <= MAX_NAME_CHARS && NAME.test(value);
+    }),
+  ).means("The name of the skill, which is also the name of its folder."),
+  description: required(shortText(MAX_DESCRIPTION_CHARS)).means(
+    "What the skill does and when to use it. The model sees it in every prompt.",
+  ),
+  license: field(text()).means("The license of the skill."),
+  compatibility: field(shortText(MAX_COMPATIBILITY_CHARS)).means("What the skill needs."),
+  metadata: field(byName(data, "key")).means("Anything else."),
+  "allowed-tools": field(toolNames).means(
+    "The tools that the agent has from reading the skill to the end of the turn, such as `Read` or `Bash(git *)`. It allows nothing: every call is judged as usual.",
+  ),
+  triggers: field(nested(triggersTable, ({ values: { files = [], keywords = [] } }) => ({ files, keywords }))).means(
+    "When the skill is likely to be useful.",
+  ),
 });
 
 export function readSkill(source: string, reader: Reader): SkillContent | undefined {

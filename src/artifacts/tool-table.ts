@@ -55,17 +55,13 @@ const parameterType: FieldType<ParameterSpec["type"]> = {
   },
 };
 
-export const parameterTable = defineTable({
-  title: "Parameter",
-  about: "One argument of a tool, under its name.",
-  fields: {
-    type: required(parameterType).means("The type of the value."),
-    description: field(text()).means("For the model: what the value means, its unit, format and limits."),
-    required: field(flag, "`false`").means(
-      "If true, Harness refuses a call without this argument before the script runs.",
-    ),
-    enum: field(list(data, { min: 1, max: MAX_ENUM_VALUES })).means("The allowed values."),
-  },
+export const parameterTable = defineTable("Parameter", "One argument of a tool, under its name.").of({
+  type: required(parameterType).means("The type of the value."),
+  description: field(text()).means("For the model: what the value means, its unit, format and limits."),
+  required: field(flag, "`false`").means(
+    "If true, Harness refuses a call without this argument before the script runs.",
+  ),
+  enum: field(list(data, { min: 1, max: MAX_ENUM_VALUES })).means("The allowed values."),
 });
 
 const parameters: FieldType<readonly ParameterSpec[]> = {
@@ -118,28 +114,24 @@ const parameters: FieldType<readonly ParameterSpec[]> = {
   },
 };
 
-export const toolTable = defineTable({
-  title: "Tool",
-  about:
-    "A file `.harness/tools/NAME.md`, or an entry of `tools:` in `harness.md`, a bundle or an agent. For a file, the file name is the tool's name and the body is its description.",
-  fields: {
-    name: field(words("a name")).means(
-      "Required in an entry of `tools:`. In a file, leave it out: the file name is used. The names of built-in tools are reserved, and so are all names that begin with `fs.`, `web.`, `task.`, `meta.`, `delegation.` or `mcp.`.",
-    ),
-    description: field(text(), "the body, else the name").means("What the model reads when it chooses a tool."),
-    parameters: field(parameters, "none").means(
-      "The arguments of the tool, in the order in which the model sees them.",
-    ),
-    script: field(script).means(
-      "Starlark with `def run(args)`. Without a script the tool is only declared, and an embedding program must provide it.",
-    ),
-    timeout_ms: field(integer(0, MAX_TOOL_TIMEOUT_MS), "`0`").means(
-      "The time limit for one call, in milliseconds. `0` means that the tool has no limit of its own.",
-    ),
-    async: field(flag, "`false`").means(
-      "If true, later calls of the same response do not wait for this one. All calls end before the next request to the model.",
-    ),
-  },
+export const toolTable = defineTable(
+  "Tool",
+  "A file `.harness/tools/NAME.md`, or an entry of `tools:` in `harness.md`, a bundle or an agent. For a file, the file name is the tool's name and the body is its description.",
+).of({
+  name: field(words("a name")).means(
+    "Required in an entry of `tools:`. In a file, leave it out: the file name is used. The names of built-in tools are reserved, and so are all names that begin with `fs.`, `web.`, `task.`, `meta.`, `delegation.` or `mcp.`.",
+  ),
+  description: field(text(), "the body, else the name").means("What the model reads when it chooses a tool."),
+  parameters: field(parameters, "none").means("The arguments of the tool, in the order in which the model sees them."),
+  script: field(script).means(
+    "Starlark with `def run(args)`. Without a script the tool is only declared, and an embedding program must provide it.",
+  ),
+  timeout_ms: field(integer(0, MAX_TOOL_TIMEOUT_MS), "`0`").means(
+    "The time limit for one call, in milliseconds. `0` means that the tool has no limit of its own.",
+  ),
+  async: field(flag, "`false`").means(
+    "If true, later calls of the same response do not wait for this one. All calls end before the next request to the model.",
+  ),
 });
 
 /** What a file gives to its artifact besides the frontmatter. */

@@ -59,15 +59,13 @@ const exampleName: FieldType<{ readonly name: string; readonly place: SourceLoca
   },
 };
 
-export const patternTable = defineTable({
-  title: "Pattern with examples",
-  about:
-    "An entry of `allow` or `deny` with example tool names. If an example does not hold, the policy does not load.",
-  fields: {
-    pattern: required(words("a pattern")).means("A pattern for tool names, with the wildcards `*`, `?` and `[a-z]`."),
-    match: field(list(exampleName, { max: MAX_EXAMPLES })).means("Names that the entry matches and takes effect on."),
-    not_match: field(list(exampleName, { max: MAX_EXAMPLES })).means("Names that the entry does not match."),
-  },
+export const patternTable = defineTable(
+  "Pattern with examples",
+  "An entry of `allow` or `deny` with example tool names. If an example does not hold, the policy does not load.",
+).of({
+  pattern: required(words("a pattern")).means("A pattern for tool names, with the wildcards `*`, `?` and `[a-z]`."),
+  match: field(list(exampleName, { max: MAX_EXAMPLES })).means("Names that the entry matches and takes effect on."),
+  not_match: field(list(exampleName, { max: MAX_EXAMPLES })).means("Names that the entry does not match."),
 });
 
 const entry = forms<Entry>("a pattern", [patternTable], (tree) => {
@@ -92,19 +90,17 @@ function readEntry(tree: Tree, reader: Reader): Entry | undefined {
   return pattern && { ...pattern, match: values.match ?? [], notMatch: values.not_match ?? [] };
 }
 
-export const toolsPolicyTable = defineTable({
-  title: "Tools policy",
-  about:
-    "Which tools the agent has. The model does not see a denied tool, and Harness refuses a call to it. Deny always takes precedence over allow, even if the deny entry is a wildcard.",
-  fields: {
-    mode: field(choice("allowlist", "denylist"), "`allowlist` when `allow` has entries, else `denylist`").means(
-      "`allowlist`: only the tools in `allow`. `denylist`: all tools that are not in `deny`.",
-    ),
-    allow: field(list(entry, { max: MAX_PATTERNS })).means("Tools that the agent may call."),
-    deny: field(list(entry, { max: MAX_PATTERNS })).means(
-      "Tools that the agent may not call, even if `allow` lists them.",
-    ),
-  },
+export const toolsPolicyTable = defineTable(
+  "Tools policy",
+  "Which tools the agent has. The model does not see a denied tool, and Harness refuses a call to it. Deny always takes precedence over allow, even if the deny entry is a wildcard.",
+).of({
+  mode: field(choice("allowlist", "denylist"), "`allowlist` when `allow` has entries, else `denylist`").means(
+    "`allowlist`: only the tools in `allow`. `denylist`: all tools that are not in `deny`.",
+  ),
+  allow: field(list(entry, { max: MAX_PATTERNS })).means("Tools that the agent may call."),
+  deny: field(list(entry, { max: MAX_PATTERNS })).means(
+    "Tools that the agent may not call, even if `allow` lists them.",
+  ),
 });
 
 export const toolsPolicyType = nested(toolsPolicyTable, ({ values, place }, reader): ToolsPolicy => {

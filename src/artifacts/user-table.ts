@@ -52,22 +52,20 @@ const MAX_CONTEXT_SOURCES = 16;
 
 const rules = list(placed(words("permission rule")), { max: MAX_RULES });
 
-export const permissionsTable = defineTable({
-  title: "Permissions",
-  about:
-    "Permission rules: see [permissions.md](permissions.md). Rules from flags such as `--allow` are added to them.",
-  fields: {
-    allow: field(rules, "`[]`").means("Calls that run without asking."),
-    ask: field(rules, "`[]`").means("Calls that need a person's approval."),
-    deny: field(rules, "`[]`").means("Calls that Harness refuses."),
-    private: field(rules, "`[]`").means("Calls whose results get the [label](permissions.md#labels) `private`."),
-    untrusted: field(rules, "`[]`").means(
-      "Calls whose results get the [label](permissions.md#labels) `untrusted`, because they come from outside.",
-    ),
-    strict: field(flag, `\`${defaultSettings.strictPermissions}\``).means(
-      "If true, every call that no rule allows asks for approval. The [quiet preset](permissions.md#the-quiet-preset) is off.",
-    ),
-  },
+export const permissionsTable = defineTable(
+  "Permissions",
+  "Permission rules: see [permissions.md](permissions.md). Rules from flags such as `--allow` are added to them.",
+).of({
+  allow: field(rules, "`[]`").means("Calls that run without asking."),
+  ask: field(rules, "`[]`").means("Calls that need a person's approval."),
+  deny: field(rules, "`[]`").means("Calls that Harness refuses."),
+  private: field(rules, "`[]`").means("Calls whose results get the [label](permissions.md#labels) `private`."),
+  untrusted: field(rules, "`[]`").means(
+    "Calls whose results get the [label](permissions.md#labels) `untrusted`, because they come from outside.",
+  ),
+  strict: field(flag, `\`${defaultSettings.strictPermissions}\``).means(
+    "If true, every call that no rule allows asks for approval. The [quiet preset](permissions.md#the-quiet-preset) is off.",
+  ),
 });
 
 export interface UserRules {
@@ -92,17 +90,13 @@ export function rulesOfTable(values: ValuesOf<typeof permissionsTable.fields>): 
   };
 }
 
-const toolsTable = defineTable({
-  title: "Tools",
-  about: "How Harness runs the tool calls of one response.",
-  fields: {
-    execution: field(choice("auto", "sequential", "parallel"), `\`"${defaultSettings.tools.execution}"\``).means(
-      "`auto`: read-only calls run in parallel, mutating calls run one at a time. `sequential`: all calls run one at a time. `parallel`: all calls run in parallel.",
-    ),
-    on_error: field(choice("stop", "continue"), `\`"${defaultSettings.tools.onError}"\``).means(
-      "`stop`: after a failed call, Harness does not run the later mutating calls of that response. `continue`: it runs them.",
-    ),
-  },
+const toolsTable = defineTable("Tools", "How Harness runs the tool calls of one response.").of({
+  execution: field(choice("auto", "sequential", "parallel"), `\`"${defaultSettings.tools.execution}"\``).means(
+    "`auto`: read-only calls run in parallel, mutating calls run one at a time. `sequential`: all calls run one at a time. `parallel`: all calls run in parallel.",
+  ),
+  on_error: field(choice("stop", "continue"), `\`"${defaultSettings.tools.onError}"\``).means(
+    "`stop`: after a failed call, Harness does not run the later mutating calls of that response. `continue`: it runs them.",
+  ),
 });
 
 const tools: FieldType<Settings["tools"]> = nested(toolsTable, ({ values }) => ({
@@ -110,34 +104,26 @@ const tools: FieldType<Settings["tools"]> = nested(toolsTable, ({ values }) => (
   onError: values.on_error ?? defaultSettings.tools.onError,
 }));
 
-const retentionTable = defineTable({
-  title: "Retention",
-  about: "How long the log keeps content.",
-  fields: {
-    content_days: field(positive, "`30`").means(
-      "Days after which Harness deletes the content of events from the encrypted log. The record of what happened and when stays. Pinned sessions keep their content; open sessions keep it until they are closed. If the clock [jumps ahead](../reliability.md#clock-steps), Harness does not delete content right away.",
-    ),
-    warn_days: field(amount, "`7`").means(
-      "Once a day, Harness lists the sessions that will lose content within this number of days.",
-    ),
-    max_store_mb: field(positive, "`4096`").means(
-      "While the log is larger than this, Harness deletes content earlier, oldest first.",
-    ),
-  },
+const retentionTable = defineTable("Retention", "How long the log keeps content.").of({
+  content_days: field(positive, "`30`").means(
+    "Days after which Harness deletes the content of events from the encrypted log. The record of what happened and when stays. Pinned sessions keep their content; open sessions keep it until they are closed. If the clock [jumps ahead](../reliability.md#clock-steps), Harness does not delete content right away.",
+  ),
+  warn_days: field(amount, "`7`").means(
+    "Once a day, Harness lists the sessions that will lose content within this number of days.",
+  ),
+  max_store_mb: field(positive, "`4096`").means(
+    "While the log is larger than this, Harness deletes content earlier, oldest first.",
+  ),
 });
 
 const retention: FieldType<Settings["retention"]> = nested(retentionTable, ({ values }) =>
   defined({ contentDays: values.content_days, warnDays: values.warn_days, maxStoreMb: values.max_store_mb }),
 );
 
-const auditTable = defineTable({
-  title: "Audit",
-  about: "How Harness detects that the log was replaced by an older copy.",
-  fields: {
-    keychain: field(flag, `\`${defaultSettings.audit.keychain}\``).means(
-      "If true, Harness also stores the newest head of the log in the system keychain ([evidence.md](evidence.md#the-last-known-head)), with `secret-tool` on Linux and `security` on macOS. A locked keychain may ask for its password when a session ends.",
-    ),
-  },
+const auditTable = defineTable("Audit", "How Harness detects that the log was replaced by an older copy.").of({
+  keychain: field(flag, `\`${defaultSettings.audit.keychain}\``).means(
+    "If true, Harness also stores the newest head of the log in the system keychain ([evidence.md](evidence.md#the-last-known-head)), with `secret-tool` on Linux and `security` on macOS. A locked keychain may ask for its password when a session ends.",
+  ),
 });
 
 const audit: FieldType<Settings["audit"]> = nested(auditTable, ({ values }) => ({
@@ -146,19 +132,15 @@ const audit: FieldType<Settings["audit"]> = nested(auditTable, ({ values }) => (
 
 const level = choice("trace", "debug", "info", "warn", "error", "off");
 
-const logTable = defineTable({
-  title: "Log",
-  about: "How much the daemon writes to [its log](../guide/daemon.md#its-log).",
-  fields: {
-    level: field(level, '`"info"`').means("The log level of all components."),
-    components: field(byName(level, "component"), "as `level`").means(
-      "The log level of one component and its subcomponents: `engine`, `provider.openai`.",
-    ),
-    keep_days: field(integer(1, MAX_LOG_DAYS), "`14`").means("How many days of log files to keep, including today."),
-    max_mb: field(positive, "`32`").means(
-      "The largest size of one log file. When a file is full, the daemon rotates it; at most two files per day are kept.",
-    ),
-  },
+const logTable = defineTable("Log", "How much the daemon writes to [its log](../guide/daemon.md#its-log).").of({
+  level: field(level, '`"info"`').means("The log level of all components."),
+  components: field(byName(level, "component"), "as `level`").means(
+    "The log level of one component and its subcomponents: `engine`, `provider.openai`.",
+  ),
+  keep_days: field(integer(1, MAX_LOG_DAYS), "`14`").means("How many days of log files to keep, including today."),
+  max_mb: field(positive, "`32`").means(
+    "The largest size of one log file. When a file is full, the daemon rotates it; at most two files per day are kept.",
+  ),
 });
 
 const log: FieldType<Settings["log"]> = nested(logTable, ({ values }) => ({
@@ -166,17 +148,13 @@ const log: FieldType<Settings["log"]> = nested(logTable, ({ values }) => ({
   ...defined({ level: values.level, keepDays: values.keep_days, maxMb: values.max_mb }),
 }));
 
-const daemonTable = defineTable({
-  title: "Daemon",
-  about: "When a background daemon and its sessions end on their own.",
-  fields: {
-    idle_minutes: field(positive, `\`${defaultDaemonSettings.idleMinutes}\``).means(
-      "The daemon ends after this many minutes without an attached client and without work.",
-    ),
-    session_idle_minutes: field(positive, `\`${defaultDaemonSettings.sessionIdleMinutes}\``).means(
-      "A session ends after this many minutes without an attached client and without work. Pinned sessions stay open.",
-    ),
-  },
+const daemonTable = defineTable("Daemon", "When a background daemon and its sessions end on their own.").of({
+  idle_minutes: field(positive, `\`${defaultDaemonSettings.idleMinutes}\``).means(
+    "The daemon ends after this many minutes without an attached client and without work.",
+  ),
+  session_idle_minutes: field(positive, `\`${defaultDaemonSettings.sessionIdleMinutes}\``).means(
+    "A session ends after this many minutes without an attached client and without work. Pinned sessions stay open.",
+  ),
 });
 
 const daemon: FieldType<Settings["daemon"]> = nested(daemonTable, ({ values }) => ({
@@ -184,33 +162,30 @@ const daemon: FieldType<Settings["daemon"]> = nested(daemonTable, ({ values }) =
   sessionIdleMinutes: values.session_idle_minutes ?? defaultDaemonSettings.sessionIdleMinutes,
 }));
 
-const patternTable = defineTable({
-  title: "Pattern",
-  about:
-    "A pattern for more secrets. Redaction may miss a match that is longer than 256 characters. If a pattern is invalid, no session starts (`RedactionFailed`).",
-  fields: {
-    kind: required(words("letters, digits, `_`, `.`, `-`")).means("The name in the marker `«redacted:KIND»`."),
-    pattern: required(words("RE2 syntax")).means("The text to redact."),
-  },
+const patternTable = defineTable(
+  "Pattern",
+  "A pattern for more secrets. Redaction may miss a match that is longer than 256 characters. If a pattern is invalid, no session starts (`RedactionFailed`).",
+).of({
+  kind: required(words("letters, digits, `_`, `.`, `-`")).means("The name in the marker `«redacted:KIND»`."),
+  pattern: required(words("RE2 syntax")).means("The text to redact."),
 });
 
-const redactionTable = defineTable({
-  title: "Redaction",
-  about: "Which secrets Harness removes from everything that leaves the program: see [redaction.md](redaction.md).",
-  fields: {
-    patterns: field(
-      list(
-        nested(patternTable, ({ values: { kind, pattern } }) =>
-          kind === undefined || pattern === undefined ? undefined : { kind, pattern },
-        ),
-        { max: MAX_PATTERNS },
+const redactionTable = defineTable(
+  "Redaction",
+  "Which secrets Harness removes from everything that leaves the program: see [redaction.md](redaction.md).",
+).of({
+  patterns: field(
+    list(
+      nested(patternTable, ({ values: { kind, pattern } }) =>
+        kind === undefined || pattern === undefined ? undefined : { kind, pattern },
       ),
-      "`[]`",
-    ).means("Patterns for more secrets, at most 100."),
-    disabled_kinds: field(list(text("kind"), { max: MAX_PATTERNS }), "`[]`").means(
-      "[Kinds](redaction.md#kinds) of secrets that Harness does not redact. If a kind does not exist, no session starts (`RedactionFailed`).",
+      { max: MAX_PATTERNS },
     ),
-  },
+    "`[]`",
+  ).means("Patterns for more secrets, at most 100."),
+  disabled_kinds: field(list(text("kind"), { max: MAX_PATTERNS }), "`[]`").means(
+    "[Kinds](redaction.md#kinds) of secrets that Harness does not redact. If a kind does not exist, no session starts (`RedactionFailed`).",
+  ),
 });
 
 const redaction: FieldType<Settings["redaction"]> = nested(redactionTable, ({ values }) => ({
@@ -228,62 +203,61 @@ export const contextSourcesType: FieldType<readonly ContextSource[]> = {
   },
 };
 
-export const userTable = defineTable({
-  title: "Keys",
-  about: "Every key is optional. A key that has its own section below is a TOML table, for example `[retention]`.",
-  fields: {
-    model: field(userModelType, "[see below](#which-model)").means("The default model."),
-    models: field(list(userModelType, { max: MAX_MODELS }), "`[]`").means(
-      "More models. They are the fallbacks of the default model, in this order. In a conversation, `/model` accepts their name without the provider.",
+export const userTable = defineTable(
+  "Keys",
+  "Every key is optional. A key that has its own section below is a TOML table, for example `[retention]`.",
+).of({
+  model: field(userModelType, "[see below](#which-model)").means("The default model."),
+  models: field(list(userModelType, { max: MAX_MODELS }), "`[]`").means(
+    "More models. They are the fallbacks of the default model, in this order. In a conversation, `/model` accepts their name without the provider.",
+  ),
+  max_steps: field(integer(1, MAX_STEPS), `\`${DEFAULT_MAX_STEPS}\``).means(
+    "The largest number of model calls per turn.",
+  ),
+  system_prompt: field(text(), "built in").means(
+    "Replaces the built-in text that says who the agent is. The line that names the workspace stays.",
+  ),
+  context_sources: field(contextSourcesType, `\`${JSON.stringify(DEFAULT_CONTEXT_SOURCES)}\``).means(
+    "Which [context files](../guide/writing-context.md#files-for-other-agents) of a repository Harness reads, in this order in each folder. Each needs your ack. `[]` reads none.",
+  ),
+  context: field(contextSettings).means("How long conversations are made shorter."),
+  permissions: field(permissionsType).means("Which calls run, which ask for approval and which are refused."),
+  sandbox: field(choice("auto", "required", "off"), `\`"${defaultSettings.sandbox}"\``).means(
+    "`auto`: commands run in a [sandbox](../security.md#os-sandbox); on a machine without a sandbox, each command needs a person's approval. `required`: Harness refuses to start a session if the machine has no sandbox (`SandboxUnavailable`). `off`: commands run with your rights, and each one needs a rule or a person's approval. Only this file and `--sandbox` can turn the sandbox off; `off` in `harness.md` has no effect.",
+  ),
+  sandbox_paths: field(
+    list(
+      textThat("absolute path", (path) => path.startsWith("/")),
+      { max: MAX_PATHS },
     ),
-    max_steps: field(integer(1, MAX_STEPS), `\`${DEFAULT_MAX_STEPS}\``).means(
-      "The largest number of model calls per turn.",
-    ),
-    system_prompt: field(text(), "built in").means(
-      "Replaces the built-in text that says who the agent is. The line that names the workspace stays.",
-    ),
-    context_sources: field(contextSourcesType, `\`${JSON.stringify(DEFAULT_CONTEXT_SOURCES)}\``).means(
-      "Which [context files](../guide/writing-context.md#files-for-other-agents) of a repository Harness reads, in this order in each folder. Each needs your ack. `[]` reads none.",
-    ),
-    context: field(contextSettings).means("How long conversations are made shorter."),
-    permissions: field(permissionsType).means("Which calls run, which ask for approval and which are refused."),
-    sandbox: field(choice("auto", "required", "off"), `\`"${defaultSettings.sandbox}"\``).means(
-      "`auto`: commands run in a [sandbox](../security.md#os-sandbox); on a machine without a sandbox, each command needs a person's approval. `required`: Harness refuses to start a session if the machine has no sandbox (`SandboxUnavailable`). `off`: commands run with your rights, and each one needs a rule or a person's approval. Only this file and `--sandbox` can turn the sandbox off; `off` in `harness.md` has no effect.",
-    ),
-    sandbox_paths: field(
-      list(
-        textThat("absolute path", (path) => path.startsWith("/")),
-        { max: MAX_PATHS },
-      ),
-      "`[]`",
-    ).means(
-      `More folders that commands can read but not write, in addition to [the usual ones](../security.md#what-both-see): for example an SDK in \`/srv\`. At most ${MAX_PATHS}.`,
-    ),
-    permission_timeout: field(number(MIN_TIMEOUT_S, MAX_PERMISSION_S), "`60`").means(
-      "How many seconds a permission request or a question of the daemon or of `harness rpc` waits for an answer. In the terminal of `harness run`, a person has a day to answer.",
-    ),
-    reader_timeout_s: field(number(MIN_TIMEOUT_S, MAX_READER_S), "`10`").means(
-      "The time limit in seconds for a command that runs without approval.",
-    ),
-    network: field(network).means("Which hosts commands and `web.fetch` may connect to."),
-    mcp_servers: field(mcpServersType, "none").means("MCP servers by name. The agent can call their tools."),
-    tools: field(tools).means("How Harness runs the tool calls of one response."),
-    budgets: field(budgetsType, "none").means("Limits on cost, tokens, steps, calls and time."),
-    prices: field(byName(priceType, "model"), "built in").means("What models cost."),
-    rate_limits: field(rateLimitsType, "none").means("How often Harness may call models and tools."),
-    memory: field(memorySettings).means("What the agent remembers of earlier sessions."),
-    redaction: field(redaction).means("Which secrets Harness redacts."),
-    retention: field(retention).means("How long the log keeps content."),
-    audit: field(audit).means("How Harness detects that the log was replaced by an older copy."),
-    log: field(log).means("How much the daemon writes to its log."),
-    daemon: field(daemon).means("When a background daemon and its sessions end."),
-    interface: field(interfaceType).means("How the terminal interface looks."),
-    keys: field(keysType, "[see the guide](../guide/terminal.md#keys)").means(
-      'What the keys of the terminal interface do: each action by its name with its keys, for example `open-history = ["ctrl+r"]`. Press `?` in the interface for the actions. `[]` leaves an action without a key.',
-    ),
-    ...shellHookFields,
-    plugins: field(pluginsType, "none").means("Your own code that runs inside Harness."),
-  },
+    "`[]`",
+  ).means(
+    `More folders that commands can read but not write, in addition to [the usual ones](../security.md#what-both-see): for example an SDK in \`/srv\`. At most ${MAX_PATHS}.`,
+  ),
+  permission_timeout: field(number(MIN_TIMEOUT_S, MAX_PERMISSION_S), "`60`").means(
+    "How many seconds a permission request or a question of the daemon or of `harness rpc` waits for an answer. In the terminal of `harness run`, a person has a day to answer.",
+  ),
+  reader_timeout_s: field(number(MIN_TIMEOUT_S, MAX_READER_S), "`10`").means(
+    "The time limit in seconds for a command that runs without approval.",
+  ),
+  network: field(network).means("Which hosts commands and `web.fetch` may connect to."),
+  mcp_servers: field(mcpServersType, "none").means("MCP servers by name. The agent can call their tools."),
+  tools: field(tools).means("How Harness runs the tool calls of one response."),
+  budgets: field(budgetsType, "none").means("Limits on cost, tokens, steps, calls and time."),
+  prices: field(byName(priceType, "model"), "built in").means("What models cost."),
+  rate_limits: field(rateLimitsType, "none").means("How often Harness may call models and tools."),
+  memory: field(memorySettings).means("What the agent remembers of earlier sessions."),
+  redaction: field(redaction).means("Which secrets Harness redacts."),
+  retention: field(retention).means("How long the log keeps content."),
+  audit: field(audit).means("How Harness detects that the log was replaced by an older copy."),
+  log: field(log).means("How much the daemon writes to its log."),
+  daemon: field(daemon).means("When a background daemon and its sessions end."),
+  interface: field(interfaceType).means("How the terminal interface looks."),
+  keys: field(keysType, "[see the guide](../guide/terminal.md#keys)").means(
+    'What the keys of the terminal interface do: each action by its name with its keys, for example `open-history = ["ctrl+r"]`. Press `?` in the interface for the actions. `[]` leaves an action without a key.',
+  ),
+  ...shellHookFields,
+  plugins: field(pluginsType, "none").means("Your own code that runs inside Harness."),
 });
 
 /** What is not written is as in `base`: the settings of the built-in profile. Rules add up. */
