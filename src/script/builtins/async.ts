@@ -3,7 +3,7 @@ import { defined } from "#base";
 import { optionalText, textsOf } from "../arguments.ts";
 import { isFailed, type TaskResult } from "../async-tasks.ts";
 import { nestedCall, resultText } from "../nested-call.ts";
-import { type FunctionRow, type ModuleRow, row, toolsOnly } from "./definition.ts";
+import { type FunctionRow, module, row, toolsOnly } from "./definition.ts";
 
 const launch = row(
   "launch(name, args?, id?=None, depends_on?=None, timeout_seconds?=None)",
@@ -21,31 +21,26 @@ const launch = row(
 });
 
 function waiting(name: string, meaning: string, wait: FunctionRow["run"]): FunctionRow {
-  return { name, params: "ids", effect: true, toolClass: "mutating", returns: "dict", meaning, run: wait };
+  return row(`${name}(ids)`, "dict", meaning, { effect: true, toolClass: "mutating" }).runs(wait);
 }
 
-export const async: ModuleRow = {
-  name: "async",
-  meaning: "Parallel tool calls",
-  audience: toolsOnly,
-  functions: [
-    launch,
-    {
-      ...waiting(
-        "wait_all",
-        "The results of all calls, in the order of the ids. Each result is `{id, result, is_error}`.",
-        async (args, call) => (await call.tasks.waitAll(textsOf(args, "ids"))).map(shown),
-      ),
-      returns: "list",
-    },
-    waiting("wait_any", "The result of the first call that ends. The others continue.", async (args, call) =>
-      shown(await call.tasks.waitAny(textsOf(args, "ids"), false)),
+export const async = module("async", "Parallel tool calls", toolsOnly, [
+  launch,
+  {
+    ...waiting(
+      "wait_all",
+      "The results of all calls, in the order of the ids. Each result is `{id, result, is_error}`.",
+      async (args, call) => (await call.tasks.waitAll(textsOf(args, "ids"))).map(shown),
     ),
-    waiting("race", "The result of the first call that ends. The others are cancelled.", async (args, call) =>
-      shown(await call.tasks.waitAny(textsOf(args, "ids"), true)),
-    ),
-  ],
-};
+    returns: "list",
+  },
+  waiting("wait_any", "The result of the first call that ends. The others continue.", async (args, call) =>
+    shown(await call.tasks.waitAny(textsOf(args, "ids"), false)),
+  ),
+  waiting("race", "The result of the first call that ends. The others are cancelled.", async (args, call) =>
+    shown(await call.tasks.waitAny(textsOf(args, "ids"), true)),
+  ),
+]);
 
 function shown(result: TaskResult): Record<string, unknown> {
   const { id, output, problem } = result;

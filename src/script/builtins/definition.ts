@@ -2,6 +2,7 @@
  * How a built-in is written down: one row that is at once its implementation, its signature and its line in the reference. The
  * same rows make the names that tools, hooks and conditions see.
  */
+import { defined } from "#base";
 import type { HostCall, Value } from "#starlark";
 import type { ScriptCall } from "../script-call.ts";
 
@@ -49,6 +50,17 @@ export interface ModuleRow {
 export const everyone: readonly Audience[] = ["tool", "hook", "condition"];
 export const scripts: readonly Audience[] = ["tool", "hook"];
 export const toolsOnly: readonly Audience[] = ["tool"];
+
+/** `call` is for a module that can be called itself. */
+export function module(
+  name: string,
+  meaning: string,
+  audience: readonly Audience[],
+  functions: ModuleRow["functions"],
+  call?: FunctionRow,
+): ModuleRow {
+  return { name, meaning, audience, functions, ...defined({ call }) };
+}
 
 /** A row as it is usually written: `row("get(key, default?=None)", "value", "The value.").runs((args, call) => …)`. */
 export function row(

@@ -1,7 +1,7 @@
 /** `emit(name, payload)`: an event of the project's own, for the record and for hooks on it; `events.emit` is the same. */
 import { textOf } from "../arguments.ts";
 import { jsonData } from "../json-data.ts";
-import { type ModuleRow, row, scripts } from "./definition.ts";
+import { module, row, scripts } from "./definition.ts";
 
 const CUSTOM_EVENT = /^custom\.[a-z0-9_.]{1,100}$/;
 
@@ -19,9 +19,6 @@ export const emit = row(
   return null;
 });
 
-export const events: ModuleRow = {
-  name: "events",
-  meaning: "The project's own events",
-  audience: scripts,
-  functions: [{ ...emit, meaning: "The same as `emit`." }],
-};
+export const events = module("events", "The project's own events", scripts, [
+  { ...emit, meaning: "The same as `emit`." },
+]);

@@ -3,7 +3,7 @@ import { type ProcessSpec, withoutCutEnd } from "#base";
 import { dictOf, isAbsent, optionalNumber, optionalText, revealed, textOf, textsOf } from "../arguments.ts";
 import { signalOf } from "../script-call.ts";
 import { spanMs } from "../time-span.ts";
-import { type Arguments, type ModuleRow, row, toolsOnly } from "./definition.ts";
+import { type Arguments, module, row, toolsOnly } from "./definition.ts";
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const MAX_STREAM_BYTES = 1024 * 1024;
@@ -11,35 +11,30 @@ const MAX_TIMEOUT_MS = 600_000;
 /** What a program ended by a signal has instead of an exit code. */
 const NO_EXIT_CODE = -1;
 
-export const exec: ModuleRow = {
-  name: "exec",
-  meaning: "Programs",
-  audience: toolsOnly,
-  functions: [
-    row(
-      "run(cmd, args?, stdin?, timeout_seconds?, env?, cwd?)",
-      "dict",
-      "`{stdout, stderr, exit_code, timed_out}`. An exit code other than 0 is not an error. An int as third argument is a time limit in milliseconds. A value of `env` may be a secret. Each stream is cut after 1 MiB.",
-      { shown: 'cmd, args=[], stdin="", timeout_seconds=30, env=None, cwd=None', effect: true, toolClass: "mutating" },
-    ).runs(async (args, call, host) => {
-      const { processes } = call.parts;
-      if (processes === undefined) throw new Error("only tools may run programs");
-      const streams = { stdout: createKept(), stderr: createKept() };
-      const spec = {
-        ...specOf(args),
-        onOutput: (name: "stdout" | "stderr", chunk: Buffer) => streams[name].add(chunk),
-      };
-      const exit = await processes.run(spec, signalOf(host));
-      if (exit.ended === "cancelled") throw new Error(`${spec.file} was cancelled`);
-      return {
-        stdout: streams.stdout.text(),
-        stderr: streams.stderr.text(),
-        exit_code: exit.code ?? NO_EXIT_CODE,
-        timed_out: exit.ended === "timeout",
-      };
-    }),
-  ],
-};
+export const exec = module("exec", "Programs", toolsOnly, [
+  row(
+    "run(cmd, args?, stdin?, timeout_seconds?, env?, cwd?)",
+    "dict",
+    "`{stdout, stderr, exit_code, timed_out}`. An exit code other than 0 is not an error. An int as third argument is a time limit in milliseconds. A value of `env` may be a secret. Each stream is cut after 1 MiB.",
+    { shown: 'cmd, args=[], stdin="", timeout_seconds=30, env=None, cwd=None', effect: true, toolClass: "mutating" },
+  ).runs(async (args, call, host) => {
+    const { processes } = call.parts;
+    if (processes === undefined) throw new Error("only tools may run programs");
+    const streams = { stdout: createKept(), stderr: createKept() };
+    const spec = {
+      ...specOf(args),
+      onOutput: (name: "stdout" | "stderr", chunk: Buffer) => streams[name].add(chunk),
+    };
+    const exit = await processes.run(spec, signalOf(host));
+    if (exit.ended === "cancelled") throw new Error(`${spec.file} was cancelled`);
+    return {
+      stdout: streams.stdout.text(),
+      stderr: streams.stderr.text(),
+      exit_code: exit.code ?? NO_EXIT_CODE,
+      timed_out: exit.ended === "timeout",
+    };
+  }),
+]);
 
 function specOf(args: Arguments): ProcessSpec {
   const { stdin } = args;

@@ -14,7 +14,7 @@ import {
   writableFiles,
   writeText,
 } from "../script-files.ts";
-import { type Arguments, type FunctionRow, type ModuleRow, scripts, toolsOnly } from "./definition.ts";
+import { type Arguments, type FunctionRow, module, row, scripts, toolsOnly } from "./definition.ts";
 
 const MAX_FOUND = 10_000;
 
@@ -41,16 +41,9 @@ function changing(
     await run(args, call);
     return null;
   };
-  return {
-    name,
-    params,
-    returns: "None",
-    meaning,
-    run: silent,
-    effect: true,
-    toolClass: "mutating",
-    audience: toolsOnly,
-  };
+  return row(`${name}(${params})`, "None", meaning, { effect: true, toolClass: "mutating", audience: toolsOnly }).runs(
+    silent,
+  );
 }
 
 const readers: readonly FunctionRow[] = [
@@ -172,12 +165,7 @@ const changers: readonly FunctionRow[] = [
   ),
 ];
 
-export const fs: ModuleRow = {
-  name: "fs",
-  meaning: "Files of the workspace",
-  audience: scripts,
-  functions: [...readers, ...changers],
-};
+export const fs = module("fs", "Files of the workspace", scripts, [...readers, ...changers]);
 
 async function edit(args: Arguments, call: ScriptCall, change: (text: string, path: string) => string): Promise<void> {
   const [files, path] = [writableFiles(call), textOf(args, "path")];

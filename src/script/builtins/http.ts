@@ -4,7 +4,7 @@ import { dictOf, isAbsent, optionalNumber, revealed, textOf } from "../arguments
 import { jsonText } from "../json-data.ts";
 import { signalOf } from "../script-call.ts";
 import { spanMs } from "../time-span.ts";
-import { type Arguments, type ModuleRow, row, scripts } from "./definition.ts";
+import { type Arguments, module, row, scripts } from "./definition.ts";
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const MAX_BODY_BYTES = 5 * 1024 * 1024;
@@ -13,33 +13,28 @@ const MAX_HEADERS = 100;
 
 const seconds = "`timeout_seconds` is 30 by default and 600 at most; a number above 600 means milliseconds.";
 
-export const http: ModuleRow = {
-  name: "http",
-  meaning: "Requests, within the network policy",
-  audience: scripts,
-  functions: [
-    row(
-      "get(url, headers?=None, timeout_seconds?=None)",
-      "dict",
-      `\`{status, headers, body}\`; names of headers in lower case. A header may be a secret. ${seconds}`,
-      { effect: true, toolClass: "sensitive" },
-    ).runs(async (args, call, host) => answer(await call.parts.web.get(request(args), signalOf(host)))),
-    row(
-      "post(url, body?=None, headers?=None, timeout_seconds?=None)",
-      "dict",
-      "As `get`. A body that is not a string is sent as JSON.",
-      { effect: true, toolClass: "mutating" },
-    ).runs(async (args, call, host) => {
-      const { text, type } = bodyOf(args.body);
-      const body = Buffer.from(text, "utf8");
-      if (body.length > MAX_SENT_BYTES) throw new Error(`at most ${MAX_SENT_BYTES} bytes are sent`);
-      const asked = request(args);
-      const headers = type === undefined ? asked.headers : { "content-type": type, ...asked.headers };
-      const post = { ...asked, body, ...(headers && { headers }) };
-      return answer(await call.parts.web.post(post, signalOf(host)));
-    }),
-  ],
-};
+export const http = module("http", "Requests, within the network policy", scripts, [
+  row(
+    "get(url, headers?=None, timeout_seconds?=None)",
+    "dict",
+    `\`{status, headers, body}\`; names of headers in lower case. A header may be a secret. ${seconds}`,
+    { effect: true, toolClass: "sensitive" },
+  ).runs(async (args, call, host) => answer(await call.parts.web.get(request(args), signalOf(host)))),
+  row(
+    "post(url, body?=None, headers?=None, timeout_seconds?=None)",
+    "dict",
+    "As `get`. A body that is not a string is sent as JSON.",
+    { effect: true, toolClass: "mutating" },
+  ).runs(async (args, call, host) => {
+    const { text, type } = bodyOf(args.body);
+    const body = Buffer.from(text, "utf8");
+    if (body.length > MAX_SENT_BYTES) throw new Error(`at most ${MAX_SENT_BYTES} bytes are sent`);
+    const asked = request(args);
+    const headers = type === undefined ? asked.headers : { "content-type": type, ...asked.headers };
+    const post = { ...asked, body, ...(headers && { headers }) };
+    return answer(await call.parts.web.post(post, signalOf(host)));
+  }),
+]);
 
 function request(args: Arguments): WebRequest {
   const entries = Object.entries(dictOf(args, "headers"));

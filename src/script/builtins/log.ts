@@ -2,7 +2,7 @@
 import { isAbsent } from "../arguments.ts";
 import { jsonText } from "../json-data.ts";
 import type { ScriptCall } from "../script-call.ts";
-import { type Arguments, type FunctionRow, type ModuleRow, row, scripts } from "./definition.ts";
+import { type Arguments, type FunctionRow, module, row, scripts } from "./definition.ts";
 
 type Level = "info" | "warn" | "error";
 
@@ -14,25 +14,23 @@ function line(args: Arguments, call: ScriptCall, level: Level): null {
 }
 
 function leveled(level: Level): FunctionRow {
-  return {
-    name: level,
-    params: "msg, fields?=None",
-    returns: "None",
-    meaning: `Writes a line of level ${level}; \`fields\` is added as JSON.`,
-    run: (args, call) => line(args, call, level),
-  };
+  return row(
+    `${level}(msg, fields?=None)`,
+    "None",
+    `Writes a line of level ${level}; \`fields\` is added as JSON.`,
+  ).runs((args, call) => line(args, call, level));
 }
 
-export const log: ModuleRow = {
-  name: "log",
-  meaning: "Log lines",
-  audience: scripts,
-  call: row("log(*msg)", "None", "Writes a line with all parts, separated by spaces. `print` does the same.").runs(
+export const log = module(
+  "log",
+  "Log lines",
+  scripts,
+  [leveled("info"), leveled("warn"), leveled("error")],
+  row("log(*msg)", "None", "Writes a line with all parts, separated by spaces. `print` does the same.").runs(
     (args, call) => {
       const parts = Array.isArray(args.msg) ? args.msg : [];
       call.log("info", parts.map((part) => (typeof part === "string" ? part : jsonText(part))).join(" "));
       return null;
     },
   ),
-  functions: [leveled("info"), leveled("warn"), leveled("error")],
-};
+);

@@ -3,7 +3,7 @@ import { dictOf, integerOf, optionalText, textOf } from "../arguments.ts";
 import { inputOf, nestedCall, registryOf, resultText } from "../nested-call.ts";
 import { signalOf } from "../script-call.ts";
 import type { MetaKind } from "../services.ts";
-import { type Arguments, alias, type FunctionRow, type ModuleRow, row, scripts, toolsOnly } from "./definition.ts";
+import { type Arguments, alias, type FunctionRow, module, row, scripts, toolsOnly } from "./definition.ts";
 
 function registering(
   kind: MetaKind,
@@ -12,20 +12,15 @@ function registering(
   meaning: string,
   fieldsOf: (args: Arguments) => Readonly<Record<string, unknown>>,
 ): FunctionRow {
-  return {
-    name: `register_${kind}`,
-    params,
+  return row(`register_${kind}(${params})`, "None", meaning, {
     shown,
     audience: toolsOnly,
     effect: true,
     toolClass: "mutating",
-    returns: "None",
-    meaning,
-    async run(args, call, host) {
-      await registryOf(call).register(kind, inputOf(fieldsOf(args)), { ...call.parts.point, signal: signalOf(host) });
-      return null;
-    },
-  };
+  }).runs(async (args, call, host) => {
+    await registryOf(call).register(kind, inputOf(fieldsOf(args)), { ...call.parts.point, signal: signalOf(host) });
+    return null;
+  });
 }
 
 const registerTool = registering(
@@ -63,32 +58,27 @@ const registerAgent = registering(
   (args) => ({ ...dictOf(args, "fields"), name: textOf(args, "name") }),
 );
 
-export const meta: ModuleRow = {
-  name: "meta",
-  meaning: "Listing, calling and registering tools, if `meta.enabled` is set",
-  audience: scripts,
-  functions: [
-    row(
-      'list_tools(pattern?="")',
-      "list",
-      "`{name, description}` of each tool; with a pattern (`fs.*`) only of those whose name matches.",
-    ).runs((args, call) =>
-      [...registryOf(call).listTools(optionalText(args, "pattern") ?? "")].map((tool) => ({ ...tool })),
-    ),
-    row(
-      "call_tool(name, args?, timeout_seconds?=None)",
-      "string",
-      "The result of another tool, as the model would read it. Policy, hooks and permissions apply. If Harness refuses the call, the result is the text of the refusal.",
-      { shown: "name, args={}, timeout_seconds=None", effect: true, toolClass: "mutating" },
-    ).runs(async (args, call) => {
-      registryOf(call); // throws where it is not enabled
-      return resultText(await nestedCall(args, call)());
-    }),
-    registerTool,
-    registerHook,
-    registerAgent,
-    alias("tool_register", registerTool),
-    alias("hook_register", registerHook),
-    alias("agent_register", registerAgent),
-  ],
-};
+export const meta = module("meta", "Listing, calling and registering tools, if `meta.enabled` is set", scripts, [
+  row(
+    'list_tools(pattern?="")',
+    "list",
+    "`{name, description}` of each tool; with a pattern (`fs.*`) only of those whose name matches.",
+  ).runs((args, call) =>
+    [...registryOf(call).listTools(optionalText(args, "pattern") ?? "")].map((tool) => ({ ...tool })),
+  ),
+  row(
+    "call_tool(name, args?, timeout_seconds?=None)",
+    "string",
+    "The result of another tool, as the model would read it. Policy, hooks and permissions apply. If Harness refuses the call, the result is the text of the refusal.",
+    { shown: "name, args={}, timeout_seconds=None", effect: true, toolClass: "mutating" },
+  ).runs(async (args, call) => {
+    registryOf(call); // throws where it is not enabled
+    return resultText(await nestedCall(args, call)());
+  }),
+  registerTool,
+  registerHook,
+  registerAgent,
+  alias("tool_register", registerTool),
+  alias("hook_register", registerHook),
+  alias("agent_register", registerAgent),
+]);

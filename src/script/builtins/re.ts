@@ -5,7 +5,7 @@ import type { HostCall } from "#starlark";
 import { textOf } from "../arguments.ts";
 import { allMatches, checkInput, firstMatch, matchAtStart, replaceMatches } from "../patterns.ts";
 import type { ScriptCall } from "../script-call.ts";
-import { type Arguments, alias, everyone, type FunctionRow, type ModuleRow, row } from "./definition.ts";
+import { type Arguments, alias, everyone, type FunctionRow, module, row } from "./definition.ts";
 
 function searching(
   name: string,
@@ -13,16 +13,10 @@ function searching(
   meaning: string,
   search: (pattern: RE2JS, text: string) => unknown,
 ): FunctionRow {
-  return {
-    name,
-    params: "pattern, s",
-    returns,
-    meaning,
-    run(args, call, host) {
-      const { pattern, text } = prepared(args, call, host);
-      return search(pattern, text);
-    },
-  };
+  return row(`${name}(pattern, s)`, returns, meaning).runs((args, call, host) => {
+    const { pattern, text } = prepared(args, call, host);
+    return search(pattern, text);
+  });
 }
 
 /** A character costs a step: the engine looks at each once. */
@@ -40,27 +34,22 @@ const findAll = searching(
   allMatches,
 );
 
-export const re: ModuleRow = {
-  name: "re",
-  meaning: "Regular expressions (RE2)",
-  audience: everyone,
-  functions: [
-    searching(
-      "match",
-      "list or None",
-      "`[whole, group1, …]` if the text begins with a match. A group that took no part is None.",
-      matchAtStart,
-    ),
-    searching("search", "list or None", "As `match`, for the first match anywhere in the text.", firstMatch),
-    findAll,
-    alias("findall", findAll),
-    row(
-      "replace(pattern, repl, s)",
-      "string",
-      "The text with every match replaced. `$1` stands for a group, `$$` for a dollar.",
-    ).runs((args, call, host) => {
-      const { pattern, text } = prepared(args, call, host);
-      return replaceMatches(pattern, text, textOf(args, "repl"));
-    }),
-  ],
-};
+export const re = module("re", "Regular expressions (RE2)", everyone, [
+  searching(
+    "match",
+    "list or None",
+    "`[whole, group1, …]` if the text begins with a match. A group that took no part is None.",
+    matchAtStart,
+  ),
+  searching("search", "list or None", "As `match`, for the first match anywhere in the text.", firstMatch),
+  findAll,
+  alias("findall", findAll),
+  row(
+    "replace(pattern, repl, s)",
+    "string",
+    "The text with every match replaced. `$1` stands for a group, `$$` for a dollar.",
+  ).runs((args, call, host) => {
+    const { pattern, text } = prepared(args, call, host);
+    return replaceMatches(pattern, text, textOf(args, "repl"));
+  }),
+]);

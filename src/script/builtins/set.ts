@@ -1,6 +1,6 @@
 /** `set`: the language's own sets, made and combined by functions. The module can be called as well. */
 import { type HostCall, List, StarlarkSet, type Value } from "#starlark";
-import { everyone, type FunctionRow, type ModuleRow, row } from "./definition.ts";
+import { everyone, type FunctionRow, module, row } from "./definition.ts";
 
 const make = row("new(items?)", "set", "A set of the items.", { shown: "items=[]", raw: ["items"] }).runs(
   (_args, _call, host) => madeSet(host, host.values.has("items") ? elements(host, "items") : []),
@@ -28,22 +28,16 @@ function combined(
   meaning: string,
   combine: (a: StarlarkSet, b: StarlarkSet, host: HostCall) => Value[],
 ): FunctionRow {
-  return {
-    name,
-    params: "a, b",
-    raw: ["a", "b"],
-    returns: "set",
-    meaning,
-    run: (_args, _call, host) => madeSet(host, combine(setOf(host, "a"), setOf(host, "b"), host)),
-  };
+  return row(`${name}(a, b)`, "set", meaning, { raw: ["a", "b"] }).runs((_args, _call, host) =>
+    madeSet(host, combine(setOf(host, "a"), setOf(host, "b"), host)),
+  );
 }
 
-export const set: ModuleRow = {
-  name: "set",
-  meaning: "Sets",
-  audience: everyone,
-  call: { ...make, meaning: "As `set.new`." },
-  functions: [
+export const set = module(
+  "set",
+  "Sets",
+  everyone,
+  [
     make,
     row("contains(s, item)", "bool", "Whether the set contains the item.", { raw: ["s", "item"] }).runs(
       (_args, _call, host) => setOf(host, "s").has(host.values.get("item") ?? null, host),
@@ -58,4 +52,5 @@ export const set: ModuleRow = {
       a.elements().filter((item) => !b.has(item, host)),
     ),
   ],
-};
+  { ...make, meaning: "As `set.new`." },
+);

@@ -1,29 +1,24 @@
 /** `validate`: is this text well-formed? Each answers with a bool and never fails. */
 import { jsonIn } from "#base";
 import { textOf } from "../arguments.ts";
-import { everyone, type ModuleRow, row } from "./definition.ts";
+import { everyone, module, row } from "./definition.ts";
 
 const MAX_EMAIL_CHARS = 320;
 const MAX_LOCAL_CHARS = 64;
 const LOCAL_PART = /^(?:[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+)*|"[^"\\\r\n]*")$/u;
 const DOMAIN_LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?$/u;
 
-export const validate: ModuleRow = {
-  name: "validate",
-  meaning: "Whether a value is well-formed",
-  audience: everyone,
-  functions: [
-    row("email(s)", "bool", "Whether it is an email address: `name@example.com`, without a display name.").runs(
-      (args) => isEmail(textOf(args, "s")),
-    ),
-    row("url(s)", "bool", "Whether it is an absolute URL with scheme and host.").runs((args) => {
-      const text = textOf(args, "s");
-      const parsed = /\s/.test(text) ? null : URL.parse(text);
-      return parsed !== null && parsed.hostname !== "" && /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
-    }),
-    row("json(s)", "bool", "Whether it is JSON text.").runs((args) => jsonIn(textOf(args, "s")) !== undefined),
-  ],
-};
+export const validate = module("validate", "Whether a value is well-formed", everyone, [
+  row("email(s)", "bool", "Whether it is an email address: `name@example.com`, without a display name.").runs((args) =>
+    isEmail(textOf(args, "s")),
+  ),
+  row("url(s)", "bool", "Whether it is an absolute URL with scheme and host.").runs((args) => {
+    const text = textOf(args, "s");
+    const parsed = /\s/.test(text) ? null : URL.parse(text);
+    return parsed !== null && parsed.hostname !== "" && /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
+  }),
+  row("json(s)", "bool", "Whether it is JSON text.").runs((args) => jsonIn(textOf(args, "s")) !== undefined),
+]);
 
 function isEmail(text: string): boolean {
   const at = text.lastIndexOf("@");
