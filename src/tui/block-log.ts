@@ -20,7 +20,7 @@ export interface LogLimits<Item> {
 const MAX_KEPT = 2_000;
 const MAX_SIZE = 2_000_000;
 /** As many times as much for what is still needed: then the oldest of it goes as well. */
-const NEEDED_SHARE = 10;
+const NEEDED_SHARE = 3;
 
 export function emptyLog<Item>(): BlockLog<Item> {
   return { from: 0, to: 0, kept: [], size: 0 };

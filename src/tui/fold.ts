@@ -10,6 +10,7 @@ import {
   closedText,
   emptyTranscript,
   finishedCount,
+  MAX_MOVING,
   notice,
   type Transcript,
 } from "./transcript.ts";
@@ -99,9 +100,6 @@ function withThinking(before: Transcript, key: string, text: string): Transcript
 function textOf(content: readonly InputBlock[]): string {
   return content.map((block) => (block.type === "text" ? visibleProse(block.text) : `[${block.type}]`)).join("\n");
 }
-
-/** Blocks that are copied with each event, so there are few. */
-const MAX_MOVING = 100;
 
 /** A stretch of the log that is over. */
 export function foldedBlocks(session: SessionId, events: readonly Event[]): readonly Block[] {

@@ -1,4 +1,6 @@
 /** The terminal as the interface needs it, and the real one: raw keys in, bytes out, its size, and the way back to how it was. */
+import { writeSync } from "node:fs";
+import { errnoOf } from "#base";
 import type { Size } from "./screen-writer.ts";
 
 export interface ScreenPort {
@@ -23,6 +25,9 @@ const LEAVE = `${ESC}[?2026l${ESC}[?2004l${ESC}[<u${ESC}[?25h${ESC}[0m`;
 /** A terminal keeps the flags of its keys for each of the two screens. */
 const FULL_ON = `${ESC}[?1049h${ESC}[>1u`;
 const FULL_OFF = `${ESC}[<u${ESC}[?1049l`;
+/** What a terminal that takes nothing gets at the end of the program. */
+const LAST_WRITE_MS = 300;
+const LAST_WRITE_STEP_MS = 10;
 const DEFAULT_SIZE: Size = { columns: 80, rows: 24 };
 /** Without a handle that is alive, a program that is stopped ends when it is continued. */
 const KEPT_ALIVE_MS = 2 ** 30;
@@ -31,18 +36,19 @@ type TerminalProcess = Pick<NodeJS.Process, "stdin" | "stdout" | "on" | "once" |
 
 export function createProcessScreen(process: TerminalProcess): ScreenPort {
   const { stdin, stdout } = process;
+  const { write, onDrain } = createOutput(stdout);
   let suspend = (): void => undefined;
   let pause = (): (() => void) => () => undefined;
   let isFull = false;
   function useFull(isOn: boolean): void {
     if (isOn === isFull) return;
     isFull = isOn;
-    stdout.write(isOn ? FULL_ON : FULL_OFF);
+    write(isOn ? FULL_ON : FULL_OFF);
   }
   return {
     size: () => ({ columns: stdout.columns || DEFAULT_SIZE.columns, rows: stdout.rows || DEFAULT_SIZE.rows }),
-    write: (bytes) => stdout.write(bytes),
-    onDrain: (listener) => void stdout.once("drain", listener),
+    write,
+    onDrain,
     useFull,
     begin(on) {
       const decoder = new TextDecoder();
@@ -52,7 +58,8 @@ export function createProcessScreen(process: TerminalProcess): ScreenPort {
         isOn = true;
         stdin.setRawMode(true);
         stdin.resume();
-        stdout.write(ENTER);
+        setBlocking(stdout, false);
+        write(ENTER);
       };
       const give = (): void => {
         if (!isOn) return;
@@ -60,7 +67,15 @@ export function createProcessScreen(process: TerminalProcess): ScreenPort {
         useFull(false);
         stdin.setRawMode(false);
         stdin.pause();
-        stdout.write(LEAVE);
+        write(LEAVE);
+        setBlocking(stdout, true);
+      };
+      const onExit = (): void => {
+        const isBehind = isOn && stdout.writableLength > 0;
+        const last = `${isFull ? FULL_OFF : ""}${LEAVE}`;
+        give();
+        // What waits to be written goes with the program.
+        if (isBehind) writeNow(stdout.fd, last);
       };
       const onContinue = (): void => {
         take();
@@ -81,16 +96,53 @@ export function createProcessScreen(process: TerminalProcess): ScreenPort {
       };
       stdin.on("data", onData);
       stdout.on("resize", on.resize);
-      process.on("exit", give);
+      process.on("exit", onExit);
       take();
       return () => {
         give();
         stdin.off("data", onData);
         stdout.off("resize", on.resize);
-        process.off("exit", give);
+        process.off("exit", onExit);
       };
     },
     suspend: () => suspend(),
     pause: () => pause(),
   };
+}
+
+/** False as soon as something waits: a frame that is painted later shows more than one that waits. */
+function createOutput(stdout: TerminalProcess["stdout"]): Pick<ScreenPort, "write" | "onDrain"> {
+  let listeners: (() => void)[] = [];
+  const onWritten = (): void => {
+    if (stdout.writableLength > 0) return;
+    const waiting = listeners;
+    listeners = [];
+    for (const listener of waiting) listener();
+  };
+  return {
+    write(bytes) {
+      stdout.write(bytes, onWritten);
+      return stdout.writableLength === 0;
+    },
+    onDrain: (listener) => void listeners.push(listener),
+  };
+}
+
+/** Node writes to a terminal until it has taken everything; meanwhile no key would be read and no signal heard. */
+function setBlocking(stdout: TerminalProcess["stdout"], isOn: boolean): void {
+  const { _handle: handle } = stdout as { readonly _handle?: { setBlocking?(isOn: boolean): void } }; // there is no public way
+  handle?.setBlocking?.(isOn);
+}
+
+function writeNow(fd: number, bytes: string): void {
+  let left: Buffer = Buffer.from(bytes);
+  for (let waitedMs = 0; left.length > 0 && waitedMs < LAST_WRITE_MS; waitedMs += LAST_WRITE_STEP_MS) {
+    try {
+      left = left.subarray(writeSync(fd, left));
+    } catch (error) {
+      // The terminal is gone, and with it what was to be restored.
+      if (errnoOf(error) !== "EAGAIN") return;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LAST_WRITE_STEP_MS);
+    }
+  }
 }

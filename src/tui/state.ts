@@ -24,7 +24,7 @@ import { takeBack, type WaitingInput, withQueueEvent } from "./queue.ts";
 import type { Size } from "./screen-writer.ts";
 import { changesFacts, nextMode, noStatus, type SessionStatus, withStatusEvent } from "./session-status.ts";
 import type { ThemeName } from "./theme.ts";
-import { emptyTranscript, notice, type Tone, type Transcript } from "./transcript.ts";
+import { emptyTranscript, notice, type Tone, type Transcript, withFewMoving } from "./transcript.ts";
 import type { Widgets } from "./widgets.ts";
 
 export interface State {
@@ -143,7 +143,7 @@ function withMessageEvent(state: State, event: Event, agoMs: number, context: Up
   const next = {
     ...state,
     questions: withQuestionEvent(state.questions, event, state.nowMs),
-    transcript: withEvent(state.transcript, event, state.nowMs - agoMs),
+    transcript: withFewMoving(withEvent(state.transcript, event, state.nowMs - agoMs)),
     plan: withPlanEvent(state.plan, event, state.transcript.session),
     queue: withQueueEvent(state.queue, event, state.transcript.session),
     status: withStatusEvent(state.status, event, state.transcript.session),

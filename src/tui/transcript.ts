@@ -142,6 +142,14 @@ export function add(before: Transcript, block: Block): Transcript {
   return { ...before, blocks: [...before.blocks, { ...block, at: before.event }] };
 }
 
+/** Blocks that are copied with each event, so there are few, also while no frame is painted. */
+export const MAX_MOVING = 100;
+
+/** The same with few blocks that are not in the log of the finished ones. */
+export function withFewMoving(before: Transcript): Transcript {
+  return before.blocks.length > MAX_MOVING ? withFinished(before) : before;
+}
+
 /** Moves what is finished from the front of the blocks to the log. */
 export function withFinished(before: Transcript): Transcript {
   const { blocks, finished, printed } = before;
