@@ -39,6 +39,8 @@ const NAMES: Readonly<Record<string, string>> = {
   enter: "Enter",
   pageUp: "PgUp",
   pageDown: "PgDn",
+  wheelUp: "Wheel-↑",
+  wheelDown: "Wheel-↓",
   up: "↑",
   down: "↓",
   left: "←",

@@ -17,6 +17,8 @@ export type LayerMessage =
       readonly text: string;
       /** Of this layer, of lists or of all layers, in this order. */
       readonly action: string | undefined;
+      /** Of the mouse: the row of the screen, counted from 0. */
+      readonly row?: number;
     }
   | { readonly type: "paste"; readonly text: string }
   | Loaded

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createRowCache, emptyList, inView, select, visibleRows, withListAction } from "./list.ts";
+import { createRowCache, emptyList, inView, itemAt, scrolled, select, visibleRows, withListAction } from "./list.ts";
 
 const action = fc.constantFrom("list-up", "list-down", "list-page-up", "list-page-down", "list-first", "list-last");
 
@@ -23,6 +23,51 @@ test("whatever is pressed, the selected item is on the screen, the screen is ful
       },
     ),
   );
+});
+
+test("rows scroll by one whatever the heights are, and the selection stays in sight", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 1, max: 25 }), { minLength: 1, maxLength: 20 }),
+      fc.integer({ min: 2, max: 12 }),
+      (heights, room) => {
+        const shape = { count: heights.length, room, heightOf: (item: number) => heights[item] ?? 0 };
+        const total = heights.reduce((sum, height) => sum + height, 0);
+        const rowOf = ({ top }: typeof emptyList): number =>
+          heights.slice(0, top.item).reduce((sum, height) => sum + height, top.row);
+        for (const by of [1, -1]) {
+          let list = by > 0 ? emptyList : select(emptyList, heights.length - 1, shape);
+          if (by < 0) list = scrolled(list, total, shape);
+          for (let step = 0; step < total; step++) {
+            const next = scrolled(list, by, shape);
+            const end = by > 0 ? Math.max(0, total - room) : 0;
+            expect(rowOf(next)).toBe(rowOf(list) === end ? end : rowOf(list) + by);
+            expect(itemAt(next, 0, shape)).toBe(next.top.item);
+            expect(inView(next, shape)).toEqual(next);
+            list = next;
+          }
+        }
+      },
+    ),
+  );
+});
+
+test("all rows of an item that is taller than the screen are seen, up and down", () => {
+  const shape = { count: 3, room: 5, heightOf: (item: number) => [2, 23, 1][item] ?? 0 };
+  const seen = (action: string, from: typeof emptyList): readonly string[] => {
+    const rows = new Set<string>();
+    for (let step = 0, list = from; step < 40; step++) {
+      for (const row of visibleRows(list, shape, (item) =>
+        Array.from({ length: shape.heightOf(item) }, (_, at) => `${item}.${at}`),
+      ))
+        rows.add(row);
+      list = withListAction(list, action, shape) ?? list;
+    }
+    return [...rows];
+  };
+  const last = select(emptyList, 2, shape);
+  for (const action of ["list-down", "list-page-down"]) expect(seen(action, emptyList)).toHaveLength(26);
+  expect(seen("list-up", last)).toContain("1.0");
 });
 
 test("of a long list only what is on the screen is rendered", () => {

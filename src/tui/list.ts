@@ -22,13 +22,13 @@ export const emptyList: ListState = { selected: 0, top: { item: 0, row: 0 } };
 export function withListAction(list: ListState, action: string | undefined, shape: ListShape): ListState | undefined {
   switch (action) {
     case "list-up":
-      return select(list, list.selected - 1, shape);
+      return withinItem(list, -1, shape) ?? select(list, list.selected - 1, shape);
     case "list-down":
-      return select(list, list.selected + 1, shape);
+      return withinItem(list, 1, shape) ?? select(list, list.selected + 1, shape);
     case "list-page-up":
-      return select(list, list.selected - pageOf(list, shape), shape);
+      return withinItem(list, 1 - shape.room, shape) ?? select(list, list.selected - pageOf(list, shape), shape);
     case "list-page-down":
-      return select(list, list.selected + pageOf(list, shape), shape);
+      return withinItem(list, shape.room - 1, shape) ?? select(list, list.selected + pageOf(list, shape), shape);
     case "list-first":
       return select(list, 0, shape);
     case "list-last":
@@ -47,17 +47,11 @@ export function atEdge(list: ListState, action: string | undefined, { room, coun
   return action === "list-up" || action === "list-page-up" ? { ...list, selected: item } : list;
 }
 
-/** Selects the item and scrolls no further than it takes to see it. */
+/** Selects the item and scrolls no further than it takes to see all of it. */
 export function select(list: ListState, item: number, shape: ListShape): ListState {
-  const selected = Math.max(0, Math.min(item, shape.count - 1));
-  return inView({ ...list, selected }, shape);
-}
-
-/** The same list where its items, their heights or the room have changed. */
-export function inView(list: ListState, shape: ListShape): ListState {
   const { count, room, heightOf } = shape;
-  const selected = Math.max(0, Math.min(list.selected, count - 1));
   if (count === 0) return emptyList;
+  const selected = Math.max(0, Math.min(item, count - 1));
   const first = { item: selected, row: 0 };
   const { top } = list;
   if (top.item >= count || top.item > selected || (top.item === selected && top.row > 0)) {
@@ -69,6 +63,49 @@ export function inView(list: ListState, shape: ListShape): ListState {
   // Its last row goes to the end of the screen; of an item that is taller, the first one stays.
   const height = heightOf(selected);
   return { selected, top: height >= room ? first : up(first, room - height, shape) };
+}
+
+/** The same list where its items, their heights or the room have changed: the selected item is in sight, or a part of it. */
+export function inView(list: ListState, shape: ListShape): ListState {
+  const { selected, top } = list;
+  if (top.item >= shape.count || selected >= shape.count || top.row >= shape.heightOf(top.item)) {
+    return select(list, selected, shape);
+  }
+  const { from, to } = inSight(top, shape);
+  return selected < from || selected > to ? select(list, selected, shape) : { selected, top: filled(top, shape) };
+}
+
+/** The items of which rows are on the screen. */
+function inSight(top: ListState["top"], { count, room, heightOf }: ListShape): { from: number; to: number } {
+  let to = top.item;
+  for (let rows = heightOf(to) - top.row; to < count - 1 && rows < room; ) rows += heightOf(++to);
+  return { from: top.item, to };
+}
+
+/** Of an item that is taller than the screen, the rows further on; undefined where it ends. */
+function withinItem(list: ListState, by: number, { room, heightOf }: ListShape): ListState | undefined {
+  const { selected, top } = list;
+  if (top.item !== selected) return undefined;
+  const row = Math.max(0, Math.min(top.row + by, heightOf(selected) - room));
+  return row === top.row || (by > 0 && row < top.row) ? undefined : { selected, top: { item: selected, row } };
+}
+
+/** The same list with its rows further up or down; the selection stays in sight. */
+export function scrolled(list: ListState, by: number, shape: ListShape): ListState {
+  if (shape.count === 0) return emptyList;
+  const top = by < 0 ? up(list.top, -by, shape) : filled(down(list.top, by, shape), shape);
+  const { from, to } = inSight(top, shape);
+  return { selected: Math.max(from, Math.min(list.selected, to)), top };
+}
+
+/** The item that has this row of the screen. */
+export function itemAt({ top }: ListState, row: number, { count, heightOf }: ListShape): number | undefined {
+  let rows = -top.row;
+  for (let item = top.item; item < count && rows <= row; item++) {
+    rows += heightOf(item);
+    if (row < rows) return item;
+  }
+  return undefined;
 }
 
 /** The rows on the screen. `render` is called for these items only. */
@@ -99,6 +136,13 @@ function up({ item, row }: ListState["top"], rows: number, { heightOf }: ListSha
   let left = rows - row;
   while (left > 0 && at > 0) left -= heightOf(--at);
   return { item: at, row: Math.max(0, -left) };
+}
+
+function down({ item, row }: ListState["top"], rows: number, { count, heightOf }: ListShape): ListState["top"] {
+  let at = item;
+  let left = row + rows;
+  while (at < count - 1 && left >= heightOf(at)) left -= heightOf(at++);
+  return { item: at, row: Math.min(left, Math.max(0, heightOf(at) - 1)) };
 }
 
 function pageOf({ top }: ListState, { count, room, heightOf }: ListShape): number {

@@ -6,6 +6,7 @@ import type { InterfaceEnd, InterfaceParts, RunningInterface } from "./interface
 import { createKeymap } from "./key-table.ts";
 import { layerKeyRows } from "./layer.ts";
 import { layers } from "./layers.ts";
+import { isMouse, mouseEvent } from "./mouse.ts";
 import type { Painter } from "./painter.ts";
 import { createPerformer } from "./perform.ts";
 import { settle } from "./settle.ts";
@@ -59,6 +60,11 @@ export function createRunning({ parts, painter, signal, end, ...from }: RunningO
     const background = widgets.parseOsc11BackgroundColor(sequence);
     if (background !== undefined) {
       if (parts.followsBackground) dispatch({ type: "theme", name: themeFor(background) });
+      return;
+    }
+    if (isMouse(sequence)) {
+      const event = mouseEvent(sequence);
+      if (event !== undefined) dispatch({ type: "mouse", event });
       return;
     }
     dispatch({ type: "key", key: widgets.parseKey(sequence) ?? sequence, sequence, typed: editor.typed() });

@@ -72,3 +72,17 @@ test("writing does not stop the program while it has the terminal, and what come
   expect(blocking).toEqual([false, true, false, true]);
   expect(got.at(-1)).toContain("\u001b[?2004l");
 });
+
+test("the mouse is the program's on the alternate screen only, and given back with it", () => {
+  const { screen, got } = slowProcess();
+  const restore = screen.begin(noKeys);
+  expect(got.join("")).not.toMatch(/\?100[0-9]h/);
+  screen.useFull(true);
+  expect(got.at(-1)).toContain("\u001b[?1000h\u001b[?1006h");
+  screen.useFull(false);
+  expect(got.at(-1)).toContain("\u001b[?1006l\u001b[?1000l");
+  screen.useFull(true);
+  got.length = 0;
+  restore();
+  expect(got.join("")).toContain("\u001b[?1000l");
+});

@@ -18,6 +18,7 @@ import type { Keymap } from "./key-table.ts";
 import type { Layer, OpenLayer } from "./layer.ts";
 import { closeTop, openedLayers, toLayers, toTop } from "./layer-stack.ts";
 import type { Loaded } from "./loads.ts";
+import type { MouseEvent } from "./mouse.ts";
 import { noPlan, type SessionPlan, withPlanEvent } from "./plan.ts";
 import { answeredPlan } from "./plan-question.ts";
 import { takeBack, type WaitingInput, withQueueEvent } from "./queue.ts";
@@ -58,6 +59,7 @@ export type Message =
   | { readonly type: "event"; readonly event: Event; readonly agoMs: number }
   /** As the widget library names it (`ctrl+c`), and as the terminal sent it. */
   | { readonly type: "key"; readonly key: string; readonly sequence: string; readonly typed: Typed }
+  | { readonly type: "mouse"; readonly event: MouseEvent }
   | { readonly type: "paste"; readonly text: string }
   | { readonly type: "submit"; readonly text: string; readonly isSteering: boolean }
   | { readonly type: "print"; readonly text: string; readonly tone: Tone }
@@ -115,6 +117,8 @@ function changed(state: State, message: Message, context: UpdateContext): Update
       return withMessageEvent(state, message.event, message.agoMs, context);
     case "key":
       return withKey(state, message, context);
+    case "mouse":
+      return withMouse(state, message.event, context);
     case "paste":
       return withPaste(state, message.text, context);
     case "submit":
@@ -179,6 +183,16 @@ function withKey(state: State, message: KeyMessage, context: UpdateContext): Upd
   const answered = withQuestionKey(state.questions, message.key, state.nowMs);
   if (answered !== undefined) return { state: { ...state, questions: answered.questions }, effects: answered.effects };
   return withInputKey(state, message, context);
+}
+
+/** As keys of the screen that has the mouse; one that comes late is for nobody. */
+function withMouse(state: State, { key, row, times }: MouseEvent, context: UpdateContext): Update {
+  let update = same(state);
+  for (let left = times; left > 0 && update.state.layers.at(-1)?.facts.kind === "screen"; left--) {
+    const step = toTop(update.state, (action) => ({ type: "key", key, text: "", action, row }), context);
+    update = { state: step.state, effects: [...update.effects, ...step.effects] };
+  }
+  return update;
 }
 
 function withInputKey(state: State, { key, sequence, typed }: KeyMessage, context: UpdateContext): Update {

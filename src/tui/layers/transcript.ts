@@ -19,8 +19,10 @@ import {
   createRowCache,
   emptyList,
   inView,
+  itemAt,
   type ListShape,
   type ListState,
+  scrolled,
   select,
   visibleRows,
   withListAction,
@@ -75,6 +77,9 @@ export const transcriptLayer = defineLayer<TranscriptState>({
     { action: "transcript-search", keys: ["/"], help: "Search" },
     { action: "transcript-older", keys: ["n"], help: "The match before" },
     { action: "transcript-newer", keys: ["shift+n", "N"], help: "The match after" },
+    { action: "transcript-scroll-up", keys: ["wheelUp"], help: "Scroll up" },
+    { action: "transcript-scroll-down", keys: ["wheelDown"], help: "Scroll down" },
+    { action: "transcript-click", keys: ["click"], help: "Open or close the row" },
   ],
   open(_argument, context): LayerStep<TranscriptState> {
     const state: TranscriptState = {
@@ -277,16 +282,24 @@ function went(state: TranscriptState, context: LayerContext): LayerStep<Transcri
 
 type Key = Extract<LayerMessage, { type: "key" }>;
 
-function withKey(state: TranscriptState, { action, text }: Key, context: LayerContext): LayerStep<TranscriptState> {
+function withKey(
+  state: TranscriptState,
+  { action, text, row }: Key,
+  context: LayerContext,
+): LayerStep<TranscriptState> {
   switch (action) {
     case "close":
       return { isClosed: true };
-    case "transcript-open": {
-      const open = new Set(state.open);
-      const number = numberOf(state, state.list.selected, context);
-      if (!open.delete(number)) open.add(number);
-      return { state: followed({ ...state, open, isFollowing: false }, context) };
+    case "transcript-open":
+      return { state: toggled(state, state.list.selected, context) };
+    case "transcript-click": {
+      const at = itemAt(state.list, (row ?? 0) - 1, shapeOf(state, context));
+      return { state: at === undefined ? state : toggled(state, at, context) };
     }
+    case "transcript-scroll-up":
+      return scrolledBy(state, -1, context);
+    case "transcript-scroll-down":
+      return scrolledBy(state, 1, context);
     case "transcript-search":
       return { state: { ...state, field: { text: "" } } };
     case "transcript-older":
@@ -301,6 +314,19 @@ function withKey(state: TranscriptState, { action, text }: Key, context: LayerCo
   const shape = shapeOf(state, context);
   const list = withListAction(state.list, action, shape);
   if (list === undefined) return { state };
+  return read({ ...state, list, wants: "nothing", isFollowing: list.selected >= shape.count - 1 }, context);
+}
+
+function toggled(state: TranscriptState, at: number, context: LayerContext): TranscriptState {
+  const open = new Set(state.open);
+  const number = numberOf(state, at, context);
+  if (!open.delete(number)) open.add(number);
+  return moved({ ...state, open }, at, context);
+}
+
+function scrolledBy(state: TranscriptState, rows: number, context: LayerContext): LayerStep<TranscriptState> {
+  const shape = shapeOf(state, context);
+  const list = scrolled(state.list, rows, shape);
   return read({ ...state, list, wants: "nothing", isFollowing: list.selected >= shape.count - 1 }, context);
 }
 
