@@ -86,6 +86,7 @@ await runInterface({
   last: 0,
   history: () => [],
   draft: { text: "", keep: async () => undefined },
+  reminder: { text: async () => "", hide: async () => undefined },
   commands: async () => [],
   editOutside: async () => undefined,
   remember: async () => undefined,

@@ -122,3 +122,13 @@ test("/sessions:list has no sessions of delegates", async () => {
   expect(listed).toContain(rig.session);
   expect(listed).not.toContain(child);
 });
+
+test("/cost says what each model of each provider was sent, what that costs, and its rate", async () => {
+  const prices = { "openai:mock-model": { input: 1, output: 2 } };
+  const rig = await createHarnessRig([says("done")], { settings: { prices } });
+  await rig.send();
+  const { text = "" } = (await rig.submit({ kind: "RunSlashCommand", namespace: "", name: "cost", args: {} })).result;
+  const [head = "", row = ""] = text.split("\n");
+  expect(head).toMatch(/^model +calls +input tokens +output tokens +cached tokens +USD per million in\/out +cost$/);
+  expect(row).toMatch(/^openai:mock-model +1 +\d+ +\d+ +\d+ +1\/2 +\$0\.\d{4}$/);
+});

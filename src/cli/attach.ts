@@ -104,7 +104,8 @@ async function attach({ ports, client, revival, named, flags, left }: Attaching)
       : handleInterrupts({ terminal, clock, cancel: () => cancel(), exit: () => left.abort() });
   try {
     // The daemon of another place has another log.
-    if (flags.connect === undefined && flags.json !== true) {
+    // In the full interface it is a banner.
+    if (flags.connect === undefined && flags.json !== true && !isFull) {
       await tellExpiring(ports, async () => (await loadConfig(ports, undefined)).settings.retention);
     }
     const workingDir = resolve(ports.cwd, flags.cwd ?? ".");
@@ -175,12 +176,18 @@ async function inLines(
 /** The session to go on with; undefined when the person has left or it has ended. */
 async function inFullInterface(
   parts: Omit<AttachedParts, "view">,
-  flags: InterfaceFlags,
+  flags: Pick<AttachFlags, "connect" | keyof InterfaceFlags>,
   since: number,
 ): Promise<ClientSession | undefined> {
   const { client, session, ports } = parts;
   const { showFullInterface } = await import("./full-interface.ts");
-  const end = await showFullInterface({ ...parts, ...flags, info: await session.info(), since });
+  const end = await showFullInterface({
+    ...parts,
+    ...flags,
+    info: await session.info(),
+    since,
+    isOwnLog: flags.connect === undefined,
+  });
   if (end.kind === "other") return client.session(end.session);
   const goesOn = `Detached. The session continues; to come back: harness attach ${session.id}\n`;
   ports.terminal.err(end.kind === "ended" ? "The session has ended.\n" : goesOn);

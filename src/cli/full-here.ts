@@ -35,7 +35,17 @@ export async function converseInFull(
       const session = client.session(opened.session);
       const info = await session.info();
       const since = next === undefined ? 0 : await beginningOfLastTurn(session, info.last_event_id);
-      const end = await showFullInterface({ ports, client, session, info, since, left, revival: undefined, ...look });
+      const end = await showFullInterface({
+        ports,
+        client,
+        session,
+        info,
+        since,
+        left,
+        revival: undefined,
+        isOwnLog: true,
+        ...look,
+      });
       if (end.kind !== "other") return;
       next = end.session;
     }

@@ -7,6 +7,7 @@ import type { SessionId, SessionInfo } from "#protocol";
 import { createProcessScreen, type InterfaceEnd, runInterface } from "#tui";
 import { type AttachedParts, createResend } from "./attach-resend.ts";
 import { createAttachedImages } from "./attached-images.ts";
+import { expiryReminder, noReminder } from "./expiry-reminder.ts";
 import { firstRunText, OFFLINE_MODEL } from "./first-run.ts";
 import { openInputDraft } from "./input-draft.ts";
 import { openInputHistory } from "./input-history.ts";
@@ -22,12 +23,14 @@ const HEAP_GROWING_PERCENT = 20;
 export interface FullInterfaceParts extends Omit<AttachedParts, "view">, InterfaceFlags {
   readonly info: Pick<SessionInfo, "id" | "profile" | "model" | "working_dir" | "last_event_id">;
   readonly since: number;
+  /** The sessions are those of this user on this machine. */
+  readonly isOwnLog: boolean;
 }
 
 export async function showFullInterface(parts: FullInterfaceParts): Promise<InterfaceEnd> {
   const { ports, client, session, info, left } = parts;
   const { outward, terminal, clock } = ports;
-  const { interface: look, keys } = (await loadConfig(ports, undefined)).settings;
+  const { interface: look, keys, retention } = (await loadConfig(ports, undefined)).settings;
   const history = openInputHistory(ports, info.working_dir);
   const resend = createResend({ ...parts, view: { lastEvent: info.last_event_id } });
   const images = createAttachedImages(ports);
@@ -60,6 +63,7 @@ export async function showFullInterface(parts: FullInterfaceParts): Promise<Inte
     history: () => history.inputs(),
     remember: (text) => history.add(text),
     draft: openInputDraft(ports, info.working_dir),
+    reminder: parts.isOwnLog ? expiryReminder(ports, client, retention) : noReminder,
     commands: current,
     send: async (text) => send(await images.contentOf(text)),
     async slash(line, print) {

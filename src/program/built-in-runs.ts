@@ -2,6 +2,7 @@
 import { type Clock, visibleLine } from "#base";
 import type { BuiltInRuns, SlashCaller } from "#engine";
 import { ReasonError, SessionId, sessionInfoOf } from "#protocol";
+import { type Price, priceOf } from "#providers";
 import type { ScheduleRow } from "#schedules";
 import { branchOf } from "./branch.ts";
 import type { Harness, HarnessOptions } from "./options.ts";
@@ -29,7 +30,7 @@ export function builtInRuns(
       if (identityClass !== "human") throw new ReasonError("NotAllowed", "Only a human may list schedules.");
       return { text: scheduleTable(await harness().schedules()) };
     },
-    cost: async (_args, { session }) => ({ text: await costTable(harness(), session) }),
+    cost: async (_args, { session }) => ({ text: await costTable(harness(), session, settings) }),
     "sessions:list": async (_args, caller) => ({ text: await sessionTable(harness(), caller, clock.now()) }),
     async "sessions:resume"({ session = "" }, caller) {
       return { session: await findSession(harness(), session, caller) };
@@ -67,15 +68,21 @@ async function endOfTurn({ archive }: Harness, id: SessionId, text: string): Pro
 }
 
 /** From the events of the log; a call whose price is not known is counted apart. */
-async function costTable({ archive }: Harness, session: SessionId): Promise<string> {
+async function costTable(
+  { archive }: Harness,
+  session: SessionId,
+  { prices }: Pick<HarnessOptions["settings"], "prices">,
+): Promise<string> {
   const models = new Map<
     string,
-    { calls: number; input: number; output: number; cached: number; usd: number; unpriced: number }
+    { rate: string; calls: number; input: number; output: number; cached: number; usd: number; unpriced: number }
   >();
   for await (const { kind, payload } of readEvents(archive, session)) {
     if (kind !== "CostIncremented") continue;
-    const { usage, cost_usd, model } = payload;
-    const row = models.get(model) ?? { calls: 0, input: 0, output: 0, cached: 0, usd: 0, unpriced: 0 };
+    const { usage, cost_usd, provider, model } = payload;
+    const name = model.startsWith(`${provider}:`) ? model.slice(provider.length + 1) : model;
+    const rate = rateText(priceOf(provider, name, prices));
+    const row = models.get(model) ?? { rate, calls: 0, input: 0, output: 0, cached: 0, usd: 0, unpriced: 0 };
     row.calls += 1;
     row.input += usage.input_tokens + usage.cache_write_tokens;
     row.output += usage.output_tokens;
@@ -85,11 +92,19 @@ async function costTable({ archive }: Harness, session: SessionId): Promise<stri
     models.set(model, row);
   }
   if (models.size === 0) return "This session has not called a model yet.";
-  const rows = [...models].map(([model, { calls, input, output, cached, usd, unpriced }]) => {
+  const rows = [...models].map(([model, { rate, calls, input, output, cached, usd, unpriced }]) => {
     const price = `$${usd.toFixed(4)}${unpriced === 0 ? "" : ` and ${unpriced} calls without a known price`}`;
-    return [model, ...[calls, input, output, cached].map(String), price];
+    return [model, ...[calls, input, output, cached].map(String), rate, price];
   });
-  return columns([["model", "calls", "input tokens", "output tokens", "cached tokens", "cost"], ...rows]);
+  return columns([
+    ["model", "calls", "input tokens", "output tokens", "cached tokens", "USD per million in/out", "cost"],
+    ...rows,
+  ]);
+}
+
+/** The plain tier; empty where the price is not known. */
+function rateText(price: Price | undefined): string {
+  return price === undefined ? "" : `${price.input}/${price.output}`;
 }
 
 /** By its id or the beginning of it. Rejects with InvalidCommand for none or several, or with TokenScope. */

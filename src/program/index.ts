@@ -58,7 +58,7 @@ export { credentialKey } from "./credential-key.ts";
 export { type PortionBound, type RetentionPortion, retentionPortion } from "./daily-retention.ts";
 export { openEmbeddedProject } from "./embedded-project.ts";
 export type { EventWatch } from "./event-watch.ts";
-export { expiringText, tellExpiring } from "./expiry-banner.ts";
+export { expiringSessionIds, expiringText, expiryBannerText, hideExpiring, tellExpiring } from "./expiry-banner.ts";
 export { git } from "./git.ts";
 export { imageBlock, MAX_IMAGE_BYTES, readImageFile } from "./image-file.ts";
 export { rotateKeys } from "./key-rotation.ts";

@@ -36,6 +36,12 @@ test.each([
   expect(read(line)).toEqual({ problem, isKnown: problem.startsWith("Usage") });
 });
 
+test("every built-in command that was promised is there; skills, agents, profiles and servers bring their own", () => {
+  const promised =
+    "help clear compact cost model profile sessions:list sessions:resume sessions:pin sessions:branch sessions:export permissions permissions:promote health quit mcp";
+  expect(builtInWords.map(typedWord)).toEqual(expect.arrayContaining(promised.split(" ")));
+});
+
 test("every word is read as itself", () => {
   for (const command of builtInWords) {
     const args = command.args_schema.required.map((name) => name);

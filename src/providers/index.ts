@@ -1,6 +1,6 @@
 /** Model providers: two wire families, vendors as data, and the wrappers that retry, limit and fall back. */
 export { type CatalogCache, knownModels, staticModels } from "./catalog.ts";
-export { costUsd } from "./cost.ts";
+export { costUsd, priceOf } from "./cost.ts";
 export { createProvider, type ModelConfig } from "./create.ts";
 export { createHeldKeys } from "./held-keys.ts";
 export { createHttpClient, type HttpClient } from "./http.ts";

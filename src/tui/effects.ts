@@ -44,4 +44,8 @@ export type Effect =
   | { readonly type: "theme"; readonly name: ThemeName }
   /** The conversation continues in another session. */
   | { readonly type: "switch"; readonly session: SessionId }
+  | { readonly type: "hide-reminder" }
+  /** Of the terminal, with what has scrolled away. */
+  | { readonly type: "clear-screen" }
+  /** `clear`: the editor. */
   | { readonly type: "clear" | "cancel" | "leave" | "suspend" | "edit-outside" };

@@ -1,7 +1,7 @@
 /** The screens of the interface itself and of its own layers, as committed text. */
-import { test } from "vitest";
+import { expect, test } from "vitest";
 import { builtInWords } from "#protocol";
-import { expectGolden, type Scene } from "../../test/fakes/golden-screens.ts";
+import { expectGolden, playScene, type Scene } from "../../test/fakes/golden-screens.ts";
 import { KEYS } from "../../test/fakes/screen-terminal.ts";
 
 const turn = { turn: "turn_1", step: 1, block: 0 };
@@ -67,3 +67,19 @@ test("code in an answer, of which the last line still streams", () =>
       ],
     ],
   }));
+
+test("a reminder, until it is hidden", async () => {
+  const text = `3 sessions expire this week: ${["A", "B", "C"].map((end) => `sess_01ARZ3NDEKTSV4RRFFQ69G5FA${end}`).join(", ")} — /sessions:pin or /sessions:export to keep them.`;
+  let hidden = 0;
+  const parts: Scene["parts"] = {
+    reminder: {
+      text: async () => text,
+      async hide() {
+        hidden += 1;
+      },
+    },
+  };
+  await expectGolden("reminder", { events: conversation, parts, keys: ["typed"] });
+  expect(await playScene({ parts, keys: ["\u001bx", "\u001bx"] })).not.toContain("expire");
+  expect(hidden).toBe(1);
+});

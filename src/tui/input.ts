@@ -48,7 +48,6 @@ function wayOf({ isTurnRunning, isSteering }: InputSituation): "send" | "queue" 
 }
 
 function slashEffects(text: string, { commands }: InputSituation): readonly Effect[] {
-  if (text === "/quit" || text === "/exit") return [{ type: "leave" }];
   const word = text.slice(1);
   // A namespace alone is not a command yet: what it has is offered.
   const isNamespace = word.endsWith(":") && commands.some(({ namespace }) => `${namespace}:` === word);

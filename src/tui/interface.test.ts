@@ -68,6 +68,19 @@ test("a slash word is carried out and its words are shown; arrow-up brings an ea
   await screen.shows(/^an earlier input/m);
 });
 
+test("/clear empties the screen and the scrollback; the conversation goes on and the transcript has all of it", async () => {
+  const { screen, slashes } = await start([says("An answer."), says("Another one.")]);
+  screen.type("go", KEYS.enter);
+  await screen.shows(/An answer\.[\s\S]*1 step/);
+  screen.type("/clear", KEYS.enter);
+  await expect.poll(() => screen.text(), { interval: 10 }).toMatch(/^─+\n\n─+\nsess_/);
+  screen.type("again", KEYS.enter);
+  await screen.shows(/^› again[\s\S]*Another one\./m);
+  screen.type("\u000f");
+  await expect.poll(() => screen.screen(), { interval: 10 }).toMatch(/An answer\.[\s\S]*Another one\./);
+  expect(slashes).toEqual([]);
+});
+
 test("the terminal is given back on Ctrl-C twice and on Ctrl-D", async () => {
   const { screen, over } = await start([]);
   screen.type(KEYS.ctrlC);

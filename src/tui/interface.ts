@@ -39,6 +39,8 @@ export interface InterfaceParts {
   remember(text: string): Promise<void>;
   /** What was typed and not sent when the interface ended the last time, and keeps that for the next time. */
   readonly draft: { readonly text: string; keep(text: string): Promise<void> };
+  /** Something to remind the person of, above the input until they hide it; empty: nothing. */
+  readonly reminder: { text(): Promise<string>; hide(): Promise<void> };
   /** What can be typed behind a slash. */
   commands(): Promise<readonly SlashCommand[]>;
   send(text: string): Promise<unknown>;

@@ -23,6 +23,7 @@ export const actions = {
   steer: row("input", ["alt+enter"], "Send the input to the running turn"),
   "edit-queued": row("input", ["alt+up"], "Take the input that was queued last back into the editor"),
   "next-mode": row("input", ["shift+tab"], "The next mode: ask, plan, accept-edits"),
+  "hide-reminder": row("input", ["alt+x"], "Hide the reminder above the input"),
   stash: row("input", ["ctrl+s"], "Put the input aside, or take it back; after the next one it comes back by itself"),
   "edit-outside": row("input", ["ctrl+g"], "Edit the input in $VISUAL or $EDITOR"),
   "list-up": row("list", ["up", "ctrl+p", "wheelUp"], "One item up"),

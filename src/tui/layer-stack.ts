@@ -73,10 +73,20 @@ export function openedLayers(given: Update, context: UpdateContext): Update {
   return { state, effects: effects.filter(({ type }) => type !== "open") };
 }
 
-/** A slash word without arguments that has a layer opens it, whoever asks for it. */
+/** Slash words that the interface carries out itself, whoever asks for them. */
+const OWN_WORDS: Readonly<Record<string, Effect>> = {
+  quit: { type: "leave" },
+  exit: { type: "leave" },
+  clear: { type: "clear-screen" },
+};
+
+/** One without arguments that has a layer opens it. */
 function openingOf(effect: Effect, { layers }: UpdateContext): Effect {
   if (effect.type !== "slash") return effect;
-  const layer = layerOfWord(layers, effect.text.slice(1));
+  const word = effect.text.slice(1);
+  const own = Object.hasOwn(OWN_WORDS, word) ? OWN_WORDS[word] : undefined;
+  if (own !== undefined) return own;
+  const layer = layerOfWord(layers, word);
   return layer === undefined ? effect : { type: "open", layer: layer.name };
 }
 

@@ -11,11 +11,12 @@ import type { SessionFacts } from "./session-status.ts";
 export const EARLIER_EVENTS = 500;
 
 /** What a row may use. */
-export type LoadWorld = Pick<InterfaceParts, "client" | "session" | "history" | "commands">;
+export type LoadWorld = Pick<InterfaceParts, "client" | "session" | "history" | "commands" | "reminder">;
 
 export const loads = {
   /** What people can type. */
   commands: ({ commands }: LoadWorld): Promise<readonly SlashCommand[]> => commands(),
+  reminder: ({ reminder }: LoadWorld): Promise<string> => reminder.text(),
   /** Inputs of this project, newest first. */
   history: async ({ history }: LoadWorld): Promise<readonly string[]> => history(),
   /** `FROM:TO`: the events of the conversation from the one on and before the other, oldest first. */

@@ -14,6 +14,7 @@ import {
 } from "./screen-writer.ts";
 
 const FRAME_MS = 33;
+const CLEAR_ALL = "\u001b[0m\u001b[H\u001b[2J\u001b[3J";
 
 export interface MainFrame {
   /** Rows that are printed above the region and never change again. */
@@ -29,6 +30,8 @@ export interface Painter {
   soon(): void;
   /** After a change of size. */
   again(): void;
+  /** Takes everything off the screen and out of the scrollback, because somebody asked for that. */
+  clear(): void;
   /** Takes the region off the screen; the next frame begins where the cursor stands. */
   erase(): void;
   /** Leaves what is shown on the screen, with the cursor below it. */
@@ -109,6 +112,12 @@ export function createPainter({ screen, clock, signal, widthOf, frame }: Painter
     again() {
       if (signal.aborted) return;
       if (full === undefined) eraseMain();
+      now();
+    },
+    clear() {
+      leaveFull();
+      screen.write(CLEAR_ALL);
+      shown = nothingDisplayed;
       now();
     },
     erase() {

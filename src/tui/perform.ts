@@ -11,7 +11,7 @@ import type { Message } from "./state.ts";
 export interface PerformerOptions {
   readonly parts: InterfaceParts;
   readonly editor: InputEditor;
-  readonly painter: Pick<Painter, "erase" | "now">;
+  readonly painter: Pick<Painter, "erase" | "now" | "clear">;
   readonly signal: AbortSignal;
   end(how: InterfaceEnd): void;
   dispatch(message: Message): void;
@@ -119,6 +119,10 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
         return editor.write(effect.text, effect.isOffering);
       case "clear":
         return editor.write("");
+      case "hide-reminder":
+        return attempt(() => parts.reminder.hide());
+      case "clear-screen":
+        return painter.clear();
       case "set-aside":
         return editor.setAside();
       case "bring-back":

@@ -42,6 +42,8 @@ export interface State {
   /** The last one is on top and has the keys. */
   readonly layers: readonly OpenLayer[];
   readonly banner: { readonly text: string; readonly untilMs: number } | undefined;
+  /** Above the input until it is hidden; empty: nothing. */
+  readonly reminder: string;
   readonly interruptedAtMs: number;
   readonly isConnected: boolean;
 }
@@ -100,6 +102,7 @@ export function initialState(
     status: noStatus,
     layers: [],
     banner: undefined,
+    reminder: "",
     interruptedAtMs: Number.NEGATIVE_INFINITY,
     isConnected: true,
   };
@@ -165,6 +168,7 @@ function withMessageEvent(state: State, event: Event, agoMs: number, context: Up
 function withLoaded(state: State, loaded: Loaded): State {
   if (loaded.type !== "loaded") return state;
   if (loaded.name === "facts") return { ...state, status: { ...state.status, facts: loaded.value } };
+  if (loaded.name === "reminder") return { ...state, reminder: loaded.value };
   return loaded.name === "commands" ? { ...state, input: { ...state.input, commands: loaded.value } } : state;
 }
 
@@ -208,6 +212,8 @@ function withInputKey(state: State, { key, sequence, typed }: KeyMessage, contex
       return state.transcript.isTurnRunning && !typed.takesEscape ? { state, effects: [{ type: "cancel" }] } : type;
     case "steer":
       return withSubmit(state, typed.text, true);
+    case "hide-reminder":
+      return state.reminder === "" ? type : { state: { ...state, reminder: "" }, effects: [{ type: "hide-reminder" }] };
     case "next-mode":
       return { state, effects: nextMode(state.status) };
     case "stash": {

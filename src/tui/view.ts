@@ -1,8 +1,9 @@
 /** What is on the screen: a layer on all of it, or the live region with what is not settled, the question, layer or editor, and the status line. Pure. */
-import { counted } from "#base";
-import { blockRows, duration, type RowStyle, spinner } from "./block-rows.ts";
+import { counted, visibleLine } from "#base";
+import { blockRows, duration, type RowStyle, spinner, wrapped } from "./block-rows.ts";
 import type { FullFrame } from "./full-screen.ts";
 import type { LayerView } from "./layer.ts";
+import { keyName } from "./layer-rows.ts";
 import { layerContext } from "./layer-stack.ts";
 import { pinnedRows } from "./pinned.ts";
 import { questionRows } from "./question-rows.ts";
@@ -13,6 +14,7 @@ import { type StatusFacts, statusLine } from "./status-line.ts";
 
 /** The share of the screen that a question may take. */
 const QUESTION_SHARE = 0.7;
+const REMINDER_ROWS = 4;
 
 export interface EditorRows {
   readonly rows: readonly string[];
@@ -46,7 +48,15 @@ export function liveRegion(
   const status = statusLine(state, facts, style);
   const pinned = pinnedRows(state, context.keymap, style);
   const queued = queueRows(state.queue, state.input.stashed, context.keymap, style);
-  const below = [...pinned, ...queued, ...bannerRows(state, style), ...asked, ...focus.rows, status];
+  const below = [
+    ...reminderRows(state, style, context),
+    ...pinned,
+    ...queued,
+    ...bannerRows(state, style),
+    ...asked,
+    ...focus.rows,
+    status,
+  ];
   const above = [...state.transcript.blocks.flatMap((block) => blockRows(block, style)), ...doingRows(state, style)];
   const room = Math.max(0, most - below.length);
   const shown = room === 0 ? [] : above.slice(-room);
@@ -80,6 +90,15 @@ function doingRows({ transcript, nowMs, questions }: State, { theme, columns, wi
   if (!isTurnRunning || doing === "" || questions.waiting.length > 0) return [];
   const text = `${spinner(nowMs)} ${doing} · ${duration(nowMs - doingSinceMs)} · Esc cancels`;
   return [theme.paint("dim", widgets.truncateToWidth(text, columns))];
+}
+
+function reminderRows({ reminder }: State, { theme, columns, widgets }: RowStyle, { keymap }: UpdateContext): string[] {
+  if (reminder === "") return [];
+  const key = keyName(keymap.keyOf("hide-reminder"));
+  const text = `${visibleLine(reminder)}${key === "" ? "" : `  ${key} hides this`}`;
+  return wrapped(text, columns, widgets)
+    .slice(0, REMINDER_ROWS)
+    .map((row) => theme.paint("warn", row));
 }
 
 function bannerRows({ banner }: State, { theme, columns, widgets }: RowStyle): string[] {

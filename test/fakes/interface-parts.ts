@@ -21,6 +21,7 @@ export function interfaceParts(
     last: 0,
     history: () => [],
     remember: async () => undefined,
+    reminder: { text: async () => "", hide: async () => undefined },
     draft: { text: "", keep: async () => undefined },
     commands: async () => [],
     send: async () => undefined,

@@ -40,6 +40,7 @@ export async function startInterface(
       commands: () => session.slashCommands(),
       editOutside: async (text) => `${text} edited`,
       remember: async () => undefined,
+      reminder: { text: async () => "", hide: async () => undefined },
       send: (text) => session.send(text),
       async slash(line, print) {
         slashes.push(line);
