@@ -1,5 +1,5 @@
 /** Images in an input: by flag, over the small surface and from the library. */
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { createHarness } from "../src/embed.ts";
 import { createHarnessRig, says } from "./fakes/harness-rig.ts";
 import { createHttpRig } from "./fakes/http-rig.ts";
@@ -61,4 +61,25 @@ test("an image for a model that reads none is refused before anything is stored"
     });
   }
   expect(rig.of("TurnStarted")).toEqual([]);
+});
+
+describe("a model that refuses images", () => {
+  const refusal = {
+    type: "http",
+    status: 404,
+    body: '{"error":{"message":"No endpoints found that support image input"}}',
+  } as const;
+  const content = [IMAGE, { type: "text" as const, text: "what is it?" }];
+
+  test("ends the turn with the reason, and is known from then on", async () => {
+    const rig = await createHarnessRig([refusal, says("I go on.")]);
+    const { done } = await rig.submit({ kind: "SendInput", content });
+    await done;
+    expect(rig.of("TurnEnded")).toMatchObject([{ reason: "ImagesUnsupported" }]);
+    await expect(rig.submit({ kind: "SendInput", content })).rejects.toMatchObject({ reason: "ImagesUnsupported" });
+    await rig.send("never mind");
+    expect(rig.of("TurnEnded").at(-1)).toMatchObject({ outcome: "answered" });
+    expect(JSON.stringify(rig.vendor.requests.at(-1)?.body)).toContain("[an image that this model cannot read]");
+    expect(JSON.stringify(rig.vendor.requests.at(-1)?.body)).not.toContain(DATA);
+  });
 });

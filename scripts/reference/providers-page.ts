@@ -37,6 +37,12 @@ export function providersPage(): string {
     ),
     "`custom` is any server that speaks one of the two families; `family` in the configuration says which (default `openai`). " +
       "It and `ollama` send a key only when `api_key_env` names a variable.",
+    "## Images",
+    "An input with an image is refused for a model that reads none (`ImagesUnsupported`). Harness knows that from the documentation of " +
+      "z.ai, from the lists of OpenRouter and GitHub, which it fetches before the first image, and from the provider itself: when the " +
+      "provider refuses an image because the model reads none, the turn ends with `ImagesUnsupported`, and the program remembers it " +
+      "until it ends. Images that are already in the conversation, or that tools return, become a line of text for such a model. " +
+      "A model that ignores images in silence is not noticed.",
     "## Time limits",
     "Every limit is a key of `timeouts` in the table of a model, in [config.toml](configuration.md#model-table) and in " +
       "[harness.md](artifacts.md#timeouts). They apply whether the program or the credential helper sends the request.",

@@ -122,4 +122,6 @@ export interface Provider {
   countTokens(request: ModelRequest): number;
   /** The largest request of a model (`provider:name`), as far as it is known without asking anybody. */
   contextTokens?(model: string): number | undefined;
+  /** False when it is known that a model (`provider:name`) reads no images. */
+  takesImages?(model: string): boolean;
 }

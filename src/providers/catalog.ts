@@ -35,6 +35,8 @@ interface ListedModel {
   readonly contextTokens?: number;
   readonly maxOutputTokens?: number;
   readonly price?: Price;
+  /** The list says what the model reads, and images are not among it. */
+  readonly textOnly?: boolean;
 }
 
 export interface Catalog {
@@ -43,7 +45,10 @@ export interface Catalog {
   /** What is known of one model without asking anybody: the last fetched list, else the static row. */
   find(
     name: string,
-  ): ListedModel & Pick<ModelFacts, "fixedSampling" | "hidesThinking" | "bindsThinking" | "toolsNeedNoEffort">;
+  ): Omit<ListedModel, "textOnly"> &
+    Pick<ModelFacts, "fixedSampling" | "hidesThinking" | "bindsThinking" | "toolsNeedNoEffort">;
+  /** By the last fetched list alone. */
+  isTextOnly(name: string): boolean;
 }
 
 export function createCatalog(
@@ -82,6 +87,7 @@ export function createCatalog(
       const facts = longestPrefix(modelFacts, name, (row) => row.vendor === vendor);
       return { ...facts, name, ...fetched.get(name) };
     },
+    isTextOnly: (name) => fetched.get(name)?.textOnly === true,
   };
 }
 
@@ -188,6 +194,8 @@ interface WireModel {
   readonly top_provider?: { readonly max_completion_tokens?: unknown } | null;
   readonly limits?: { readonly max_input_tokens?: unknown; readonly max_output_tokens?: unknown } | null;
   readonly pricing?: Readonly<Record<string, unknown>> | null;
+  readonly architecture?: { readonly input_modalities?: unknown } | null;
+  readonly supported_input_modalities?: unknown;
 }
 
 function parseModels(vendor: string, body: string): ReadonlyMap<string, ListedModel> {
@@ -205,9 +213,12 @@ function parseModels(vendor: string, body: string): ReadonlyMap<string, ListedMo
     const contextTokens = positive(wire.context_length ?? wire.limits?.max_input_tokens);
     const maxOutputTokens = positive(wire.top_provider?.max_completion_tokens ?? wire.limits?.max_output_tokens);
     const price = wirePrice(wire.pricing);
+    const reads = wire.architecture?.input_modalities ?? wire.supported_input_modalities;
+    const textOnly = Array.isArray(reads) && reads.includes("text") && !reads.includes("image");
     models.set(wire.id, {
       name: wire.id,
       ...defined({ contextTokens, maxOutputTokens, price }),
+      ...(textOnly && { textOnly }),
     });
   }
   return models;

@@ -5,7 +5,6 @@ export { createProvider, type ModelConfig } from "./create.ts";
 export { createHeldKeys } from "./held-keys.ts";
 export { createHttpClient, type HttpClient } from "./http.ts";
 export { chooseModel, type ModelChoice } from "./model-choice.ts";
-export { takesImages } from "./model-facts.ts";
 export { defaultModel } from "./model-ref.ts";
 export type { Price } from "./prices.ts";
 export { createLimiters } from "./rate-limit.ts";

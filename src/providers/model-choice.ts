@@ -131,6 +131,7 @@ export async function chooseModel(options: ModelChoiceOptions): Promise<ModelCho
       },
       countTokens: estimateTokens,
       contextTokens: (model) => find(model).contextTokens?.(model),
+      takesImages: (model) => find(model).takesImages?.(model) ?? true,
     },
   };
 }

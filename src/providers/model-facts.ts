@@ -14,7 +14,7 @@ export interface ModelFacts {
   readonly bindsThinking?: true;
   /** The model calls functions over this wire only with its reasoning switched off. */
   readonly toolsNeedNoEffort?: true;
-  /** The model reads no images. Holds for the prefix itself and what follows it behind a hyphen: other names are other models. */
+  /** The model reads no images, by the documentation of its vendor. Lists and refusals add to that (`image-support.ts`). Holds for the prefix itself and what follows it behind a hyphen: other names are other models. */
   readonly textOnly?: true;
 }
 
@@ -66,9 +66,9 @@ export const modelFacts: readonly ModelFacts[] = [
   { prefix: "glm-5.3", vendor: "zai", contextTokens: 1_048_576, maxOutputTokens: 131_072, textOnly: true },
 ];
 
-/** False when it is known that the model reads none. */
-export function takesImages(vendor: string, name: string): boolean {
-  return !modelFacts.some(({ prefix, ...row }) => {
+/** By the facts alone. */
+export function readsNoImages(vendor: string, name: string): boolean {
+  return modelFacts.some(({ prefix, ...row }) => {
     return row.textOnly === true && row.vendor === vendor && (name === prefix || name.startsWith(`${prefix}-`));
   });
 }

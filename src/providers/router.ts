@@ -40,6 +40,15 @@ export function createModelRouter(config: RouterConfig, ports: ProviderPorts): M
     providers.set(model, provider);
     return provider;
   };
+  /** A model that cannot be asked has no provider; its call says why. */
+  const known = (model: string): Provider | undefined => {
+    try {
+      return providerFor(model);
+    } catch (error) {
+      if (error instanceof ReasonError) return undefined;
+      throw error;
+    }
+  };
   const resolve = (text: string): string => {
     const model = listedModel(config.models, text) ?? text;
     parseModelRef(model);
@@ -68,15 +77,8 @@ export function createModelRouter(config: RouterConfig, ports: ProviderPorts): M
         return [...infos.values()];
       },
       countTokens: estimateTokens,
-      contextTokens(model) {
-        try {
-          return providerFor(model).contextTokens?.(model);
-        } catch (error) {
-          // A model that cannot be asked has no window; its call says why.
-          if (error instanceof ReasonError) return undefined;
-          throw error;
-        }
-      },
+      contextTokens: (model) => known(model)?.contextTokens?.(model),
+      takesImages: (model) => known(model)?.takesImages?.(model) ?? true,
     },
   };
 }

@@ -24,6 +24,8 @@ export interface Vendor {
   readonly echoesReasoning: boolean;
   /** Where it lists its models: relative to the base URL, or from the root with a leading slash. */
   readonly catalogPath?: string;
+  /** That list says what each model reads. */
+  readonly listsModalities?: true;
 }
 
 const chatCompletions = {
@@ -77,6 +79,7 @@ export const vendors: readonly Vendor[] = [
     },
     marksCacheFor: ["anthropic/", "google/gemini"],
     catalogPath: "models",
+    listsModalities: true,
   },
   {
     ...chatCompletions,
@@ -96,6 +99,7 @@ export const vendors: readonly Vendor[] = [
     models: { default: "openai/gpt-4.1", small: "openai/gpt-4.1-mini", large: "openai/gpt-4.1" },
     echoesReasoning: false,
     catalogPath: "/catalog/models",
+    listsModalities: true,
   },
   {
     ...chatCompletions,

@@ -13,11 +13,10 @@ import type { Catalog } from "./catalog.ts";
 import { costUsd, type PriceOverrides, priceOf } from "./cost.ts";
 import { failure, type Peer, refused, truncated } from "./failure.ts";
 import type { HttpClient } from "./http.ts";
-import { takesImages } from "./model-facts.ts";
+import { createImageSupport, imagesIn, imagesUnsupported, withoutImages } from "./image-support.ts";
 import type { Price } from "./prices.ts";
 import { type CallLimits, streamCall } from "./stream-call.ts";
 import { contextOverflow } from "./tokens.ts";
-import { withoutImages } from "./unread-images.ts";
 import type { Vendor } from "./vendors.ts";
 import { noUsage, type WireEnd, type WireFamily, type WireOptions } from "./wire-family.ts";
 import { createWireNames } from "./wire-names.ts";
@@ -46,6 +45,7 @@ export function createWireProvider(
   },
 ): Provider {
   const { vendor, family, peer } = endpoint;
+  const images = createImageSupport(vendor, ports.catalog);
 
   const attempt = (call: ModelCall, options: WireOptions): Promise<WireEnd> => {
     const reader = family.reader(peer, options.names, call.emit);
@@ -62,7 +62,12 @@ export function createWireProvider(
   const chat = async (given: ModelCall): Promise<ModelOutcome> => {
     if (given.signal.aborted) return failure("Cancelled", false);
     const name = modelName(given.request);
-    const call = takesImages(vendor.name, name) ? given : { ...given, request: withoutImages(given.request) };
+    const found = imagesIn(given.request);
+    const isKnown = !images.takes(name);
+    const isRead = found === "none" || (await images.find(name, given.signal));
+    // Whoever sent the image did not know. From now on inputs with one are refused, and other images are left out.
+    if (!isRead && !isKnown && found === "input") return imagesUnsupported(given.request);
+    const call = isRead ? given : { ...given, request: withoutImages(given.request) };
     const facts = ports.catalog.find(name);
     const overflow = contextOverflow(call.request, endpoint.contextTokens ?? facts.contextTokens);
     if (overflow !== undefined) return overflow;
@@ -74,6 +79,8 @@ export function createWireProvider(
     const end = await attempt(call, options);
     const cost = (end.type === "ended" ? end.costUsd : undefined) ?? (end.usage && costUsd(end.usage, price));
     const paid = defined({ costUsd: cost });
+    if (end.type === "failed" && isRead && found !== "none" && images.learn(name, end))
+      return found === "input" ? imagesUnsupported(given.request) : chat(given);
     if (end.type === "failed") return { ...end, ...paid };
     if (end.stop === "truncated")
       return { ...truncated(options.maxTokens, facts.maxOutputTokens), usage: end.usage ?? noUsage, ...paid };
@@ -93,6 +100,7 @@ export function createWireProvider(
     countTokens: estimateTokens,
     contextTokens: (model) =>
       endpoint.contextTokens ?? ports.catalog.find(model.slice(model.indexOf(":") + 1)).contextTokens,
+    takesImages: (model) => images.takes(model.slice(model.indexOf(":") + 1)),
   };
 }
 

@@ -8,5 +8,6 @@ export function wrapProvider(provider: Provider, chat: Provider["chat"]): Provid
     models: (signal) => provider.models(signal),
     countTokens: (request) => provider.countTokens(request),
     contextTokens: (model) => provider.contextTokens?.(model),
+    takesImages: (model) => provider.takesImages?.(model) ?? true,
   };
 }

@@ -3,7 +3,7 @@ import type { LiveSession } from "#control";
 import type { EventBus, RunContext } from "#engine";
 import type { Permission, Rule } from "#governance";
 import { type ClientId, ReasonError } from "#protocol";
-import { type ModelChoice, takesImages } from "#providers";
+import type { ModelChoice } from "#providers";
 
 type RuleCommands = Pick<LiveSession, "rules" | "revokeRule" | "promoteRule">;
 
@@ -33,10 +33,7 @@ export function liveSession({
   return {
     engine,
     setContext: (values) => context.set(engine.bus, values),
-    takesImages() {
-      const [vendor = "", name = ""] = engine.model.split(/:(.*)/s);
-      return takesImages(vendor, name);
-    },
+    takesImages: () => models.provider.takesImages?.(engine.model) ?? true,
     async setModel(text) {
       await engine.setModel(await models.resolve(text));
     },
