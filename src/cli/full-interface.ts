@@ -84,7 +84,7 @@ export async function showFullInterface(parts: FullInterfaceParts): Promise<Inte
       return other;
     },
     save: async (name, text) => saveReview(ports, name, await outward.orNothing(text)),
-    editOutside: (text) => editOutside(ports, text),
+    editOutside: (text) => terminal.lend(() => editOutside(ports, text)),
     afterwards: (text) => terminal.err(`${text}\n`),
     notices: notices.listen,
     describe: (error) => outward.describe(error),

@@ -53,6 +53,8 @@ export interface Terminal {
   outDrained(text: string): Promise<void>;
   /** Called on Ctrl-C, also while a line is read, and when the program is told to end. Returns how to stop listening. */
   onInterrupt(listener: (by: InterruptedBy) => void): () => void;
+  /** Another program has the terminal meanwhile: a Ctrl-C there interrupts nothing here. */
+  lend<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
 /** Where a question stands until it is answered. Answers count from when their prompt is shown: what was typed ahead is dropped. */
@@ -98,6 +100,7 @@ export function createTerminal(
   const listeners = new Set<(by: InterruptedBy) => void>();
   /** `signal` is the one that it stands for. */
   const interrupt = (signal: NodeJS.Signals = "SIGINT"): void => {
+    if (signal === "SIGINT" && isLent) return;
     for (const listener of listeners) listener(signal === "SIGINT" ? "person" : "system");
   };
   /** The line that is being read, and what is written meanwhile has not ended its own. */
@@ -109,6 +112,8 @@ export function createTerminal(
   let status = { text: "", ending: "" };
   let isStatusShown = false;
   let questions: Promise<unknown> = Promise.resolve();
+  /** Ctrl-C is for the program that has the terminal. */
+  let isLent = false;
   /** Of the line that is being read: a question takes the keyboard from it. */
   let line = new AbortController();
   const keyboard = createKeyboard({
@@ -339,6 +344,14 @@ export function createTerminal(
     outDrained(text) {
       if (text === "" || stdout.write(text)) return Promise.resolve();
       return new Promise((resolve) => void stdout.once("drain", resolve));
+    },
+    async lend(work) {
+      isLent = true;
+      try {
+        return await work();
+      } finally {
+        isLent = false;
+      }
     },
     onInterrupt(listener) {
       if (listeners.size === 0) process.on("SIGINT", interrupt);

@@ -29,8 +29,8 @@ export type Effect =
   | LoadEffect
   /** The plan that waits is answered in this way, on the screen for that where something is to be typed. */
   | { readonly type: "plan"; readonly answer: PlanAnswer }
-  /** What is typed makes room for an answer, and comes back. */
-  | { readonly type: "set-aside" | "bring-back" }
+  /** What is typed goes; or it makes room for an answer, and comes back. */
+  | { readonly type: "clear" | "set-aside" | "bring-back" }
   /** Opens a layer above the others. */
   | { readonly type: "open"; readonly layer: string; readonly argument?: string }
   /** A key for the editor. */
@@ -47,5 +47,4 @@ export type Effect =
   | { readonly type: "hide-reminder" }
   /** Of the terminal, with what has scrolled away. */
   | { readonly type: "clear-screen" }
-  /** `clear`: the editor. */
-  | { readonly type: "clear" | "cancel" | "leave" | "suspend" | "edit-outside" };
+  | { readonly type: "cancel" | "leave" | "suspend" | "edit-outside" };

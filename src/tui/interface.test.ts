@@ -257,11 +257,3 @@ test("the argument of a command is offered once something of it is typed", async
   await screen.shows("said: /model openai:mock-model");
   expect(slashes).toEqual(["/model openai:mock-model"]);
 });
-
-test("Ctrl-G gives the input to another editor and takes back what that made of it", async () => {
-  const { screen } = await start([]);
-  screen.type("text");
-  await screen.shows(/^text/m);
-  screen.type(KEYS.ctrlG);
-  await screen.shows(/^text edited/m);
-});

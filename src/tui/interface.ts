@@ -72,6 +72,8 @@ export interface RunningInterface {
   widthOf(row: string): number;
   state(): State;
   typed(): string;
+  /** Resolves when no other program has the terminal. */
+  ended(): Promise<void>;
   close(): void;
 }
 
@@ -131,6 +133,8 @@ export async function runInterface(parts: InterfaceParts): Promise<InterfaceEnd>
     isOther = ended.kind === "other";
     return ended;
   } finally {
+    // What somebody writes in their own editor is not lost when the session ends meanwhile.
+    if (!parts.signal.aborted) await running?.ended();
     running?.close();
     painter.now();
     over.abort();

@@ -34,6 +34,8 @@ export interface Painter {
   clear(): void;
   /** Takes the region off the screen; the next frame begins where the cursor stands. */
   erase(): void;
+  /** Nothing is written until the returned function is called; it writes nothing itself. */
+  hold(): () => void;
   /** Leaves what is shown on the screen, with the cursor below it. */
   leave(): void;
 }
@@ -56,6 +58,8 @@ export function createPainter({ screen, clock, signal, widthOf, frame }: Painter
   /** Until the next frame for events; keys do not begin another wait. */
   let isWaiting = false;
   let isBlocked = false;
+  /** Another program has the terminal. */
+  let isHeld = false;
 
   function write(bytes: string): void {
     if (bytes === "" || screen.write(bytes)) return;
@@ -83,7 +87,7 @@ export function createPainter({ screen, clock, signal, widthOf, frame }: Painter
 
   function now(): void {
     isDue = false;
-    if (isBlocked || signal.aborted) return;
+    if (isBlocked || isHeld || signal.aborted) return;
     const next = frame();
     if ("full" in next) {
       if (full === undefined) screen.useFull(true);
@@ -110,7 +114,7 @@ export function createPainter({ screen, clock, signal, widthOf, frame }: Painter
       });
     },
     again() {
-      if (signal.aborted) return;
+      if (isHeld || signal.aborted) return;
       if (full === undefined) eraseMain();
       now();
     },
@@ -121,11 +125,19 @@ export function createPainter({ screen, clock, signal, widthOf, frame }: Painter
       now();
     },
     erase() {
+      if (isHeld) return;
       leaveFull();
       screen.write(eraseRegion(shown));
       shown = nothingDisplayed;
     },
+    hold() {
+      isHeld = true;
+      return () => {
+        isHeld = false;
+      };
+    },
     leave() {
+      if (isHeld) return;
       leaveFull();
       screen.write(leaveRegion(shown));
     },

@@ -13,6 +13,7 @@ export interface PerformerOptions {
   readonly editor: InputEditor;
   readonly painter: Pick<Painter, "erase" | "now" | "clear">;
   readonly signal: AbortSignal;
+  editOutside(): Promise<void>;
   end(how: InterfaceEnd): void;
   dispatch(message: Message): void;
 }
@@ -73,19 +74,6 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
     await client.session(asking).submit({ kind: "AnswerPermission", call_id: id, decision, ...changed });
   }
 
-  /** The terminal is the other program's until that has ended. */
-  async function editOutside(): Promise<void> {
-    const { text } = editor.typed();
-    painter.erase();
-    const resume = parts.screen.pause();
-    try {
-      const edited = await parts.editOutside(text);
-      if (edited !== undefined) editor.write(edited);
-    } finally {
-      resume();
-    }
-  }
-
   return (effect) => {
     switch (effect.type) {
       case "send":
@@ -110,23 +98,17 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
       case "cancel":
         return attempt(() => session.cancel());
       case "type":
-        return editor.type(effect.sequence);
       case "insert":
-        return editor.insert(effect.text);
       case "paste":
-        return editor.paste(effect.text);
       case "write":
-        return editor.write(effect.text, effect.isOffering);
       case "clear":
-        return editor.write("");
+      case "set-aside":
+      case "bring-back":
+        return performEdit(editor, effect);
       case "hide-reminder":
         return attempt(() => parts.reminder.hide());
       case "clear-screen":
         return painter.clear();
-      case "set-aside":
-        return editor.setAside();
-      case "bring-back":
-        return editor.bringBack();
       case "load":
         return void load(effect);
       case "submit":
@@ -141,7 +123,7 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
       case "switch":
         return end({ kind: "other", session: effect.session });
       case "edit-outside":
-        return attempt(editOutside);
+        return attempt(options.editOutside);
       case "open":
       case "plan":
         throw new Error(`an effect was left that only an update carries out: ${effect.type}`);
@@ -152,4 +134,35 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
         return parts.screen.suspend();
     }
   };
+}
+
+type EditorEffect = Extract<
+  Effect,
+  { readonly type: "type" | "insert" | "paste" | "write" | "set-aside" | "bring-back" | "clear" }
+>;
+
+function performEdit(editor: InputEditor, effect: EditorEffect): void {
+  switch (effect.type) {
+    case "type":
+      editor.type(effect.sequence);
+      break;
+    case "insert":
+      editor.insert(effect.text);
+      break;
+    case "paste":
+      editor.paste(effect.text);
+      break;
+    case "write":
+      editor.write(effect.text, effect.isOffering);
+      break;
+    case "clear":
+      editor.write("");
+      break;
+    case "set-aside":
+      editor.setAside();
+      break;
+    case "bring-back":
+      editor.bringBack();
+      break;
+  }
 }

@@ -7,10 +7,11 @@ import { createKeymap } from "./key-table.ts";
 import { layerKeyRows } from "./layer.ts";
 import { layers } from "./layers.ts";
 import { isMouse, mouseEvent } from "./mouse.ts";
+import { createOutsideEdit } from "./outside-edit.ts";
 import type { Painter } from "./painter.ts";
 import { createPerformer } from "./perform.ts";
 import { settle } from "./settle.ts";
-import { type Message, type State, type UpdateContext, update } from "./state.ts";
+import { answerPurpose, type Message, type State, type UpdateContext, update } from "./state.ts";
 import { themeFor, themes } from "./theme.ts";
 import { withFinished } from "./transcript.ts";
 import { fullScreen, liveRegion } from "./view.ts";
@@ -44,7 +45,9 @@ export function createRunning({ parts, painter, signal, end, ...from }: RunningO
     onSubmit: (text) => dispatch({ type: "submit", text, isSteering: false }),
     onOffer: () => painter.now(),
   });
-  const perform = createPerformer({ parts, editor, painter, signal, end, dispatch });
+  const outside = createOutsideEdit({ parts, painter, editor, purpose: () => answerPurpose(state.questions) });
+  const { edit: editOutside } = outside;
+  const perform = createPerformer({ parts, editor, painter, signal, end, dispatch, editOutside });
   const context = (): UpdateContext => ({ nowMs: clock.monotonicMs(), widgets, keymap, layers });
 
   function dispatch(message: Message): void {
@@ -95,6 +98,7 @@ export function createRunning({ parts, painter, signal, end, ...from }: RunningO
     widthOf: widgets.visibleWidth,
     state: () => state,
     typed: () => editor.draft() || state.input.stashed,
+    ended: outside.ended,
     close() {
       keys.destroy();
       state = { ...state, layers: [] };

@@ -289,15 +289,15 @@ function keyOfLayer({ key, sequence }: KeyMessage) {
 
 /** What is typed as an input makes room for an answer that is typed, and comes back behind it. */
 function withAnswerRoom({ questions: before }: State, { state, effects }: Update): Update {
-  const was = typingFor(before);
-  const is = typingFor(state.questions);
+  const was = answerPurpose(before);
+  const is = answerPurpose(state.questions);
   if (was === is) return { state, effects };
   if (was === "") return { state, effects: [{ type: "set-aside" }, ...effects] };
   return { state, effects: is === "" ? [...effects, { type: "bring-back" }] : [{ type: "clear" }, ...effects] };
 }
 
 /** What the answer is for; empty: what is typed is an input. */
-function typingFor({ waiting, isTypingAnswer, isEditingPlan }: Questions): string {
+export function answerPurpose({ waiting, isTypingAnswer, isEditingPlan }: Questions): string {
   const [question] = waiting;
   return question === undefined || !isTypingAnswer ? "" : `${question.kind}/${question.id}/${isEditingPlan}`;
 }

@@ -74,6 +74,7 @@ export function quietCliPorts(said: Said, { terminal, ...parts }: QuietPorts): C
       readBytes: async function* () {},
       claimOutput: () => ({ write: async () => undefined, close: () => undefined }),
       outDrained: async () => undefined,
+      lend: (work) => work(),
       onInterrupt: () => () => undefined,
       ...terminal,
     },
