@@ -97,6 +97,7 @@ await runInterface({
   notices: () => undefined,
   describe: async (error) => String(error),
   signal: stop.signal,
+  crashed: stop.signal,
 });
 clearInterval(keys);
 const { user, system } = process.cpuUsage(before);

@@ -1,7 +1,16 @@
 /** The program's entry: real ports, argv, exit code. Started by `bin/harness.cjs`. */
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { commandFirst, createClipboard, createOutward, createTerminal, describeCrash, runCli, withCommand } from "#cli";
+import {
+  commandFirst,
+  createClipboard,
+  createCrash,
+  createOutward,
+  createTerminal,
+  describeCrash,
+  runCli,
+  withCommand,
+} from "#cli";
 import { createEnvironmentKeys, environmentBlock } from "#credentials";
 import { keyVariables } from "#providers/vendors";
 import { createSystemClock, startDetached } from "#world";
@@ -50,19 +59,21 @@ export async function main(): Promise<void> {
   const outward = createOutward(
     handsKeysOn(argv) ? { ...world, credentials: { onSecret: credentials.onSecret } } : world,
   );
-  let crashed = false;
+  const crash = createCrash();
   let finished = false;
   // Node leaves quietly, and with success, when all that somebody waits for has gone away.
   process.on("exit", () => {
-    if (finished || crashed || process.exitCode !== undefined) return;
+    if (finished || crash.signal.aborted || process.exitCode !== undefined) return;
     process.exitCode = 1;
     process.stderr.write("✗ InternalError: the program ended before its work was done. Please report this.\n");
   });
   for (const event of ["uncaughtException", "unhandledRejection"] as const) {
     process.on(event, (error: unknown) => {
       // One is enough; what else fails on the way out says nothing.
-      if (!crashed) crash(describeCrash(outward, error));
-      crashed = true;
+      if (crash.signal.aborted) return;
+      crash.begin();
+      const { advice } = crash;
+      endCrashed(describeCrash(outward, error), advice === undefined ? "" : `${advice}\n`);
     });
   }
   const terminal = createTerminal(process, world.clock, (failure) => {
@@ -77,6 +88,7 @@ export async function main(): Promise<void> {
   const code = await runCli(argv, {
     terminal,
     outward,
+    crash,
     clipboard: createClipboard({ ...world, platform: process.platform }),
     ...world,
     concealed: () => keys.concealed,
@@ -111,9 +123,9 @@ function definedOf(env: NodeJS.ProcessEnv): Record<string, string> {
 }
 
 /** Says what happened, without secrets, and ends the program; it is not in a state to go on. */
-function crash(description: Promise<string>): void {
+function endCrashed(description: Promise<string>, advice: string): void {
   const leave = (text: string): void => {
-    process.stderr.write(`${text}\n`, () => process.exit(1));
+    process.stderr.write(`${text}\n${advice}`, () => process.exit(1));
   };
   setTimeout(() => leave("✗ InternalError"), CRASH_GRACE_MS);
   void description.then(leave);

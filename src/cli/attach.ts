@@ -181,16 +181,11 @@ async function inFullInterface(
 ): Promise<ClientSession | undefined> {
   const { client, session, ports } = parts;
   const { showFullInterface } = await import("./full-interface.ts");
-  const end = await showFullInterface({
-    ...parts,
-    ...flags,
-    info: await session.info(),
-    since,
-    isOwnLog: flags.connect === undefined,
-  });
+  const comeBack = `The session continues; to come back: harness attach ${session.id}`;
+  const about = { info: await session.info(), since, comeBack, isOwnLog: flags.connect === undefined };
+  const end = await showFullInterface({ ...parts, ...flags, ...about });
   if (end.kind === "other") return client.session(end.session);
-  const goesOn = `Detached. The session continues; to come back: harness attach ${session.id}\n`;
-  ports.terminal.err(end.kind === "ended" ? "The session has ended.\n" : goesOn);
+  ports.terminal.err(end.kind === "ended" ? "The session has ended.\n" : `Detached. ${comeBack}\n`);
   return undefined;
 }
 

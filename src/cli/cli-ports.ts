@@ -2,6 +2,7 @@
 import type { ProgramPorts } from "#program";
 import type { EarlyScreen } from "#tui";
 import type { ClipboardImage } from "./clipboard.ts";
+import type { Crash } from "./crash.ts";
 import type { Outward } from "./outward.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -10,6 +11,7 @@ export interface CliPorts extends ProgramPorts {
   /** The terminal was taken before the program had loaded. */
   readonly early?: EarlyScreen;
   readonly outward: Outward;
+  readonly crash: Crash;
   readonly clipboard: ClipboardImage;
   /** Whether keys could be taken out of what the system shows of this process; undefined when there was none. */
   readonly concealed: () => boolean | undefined;

@@ -26,11 +26,14 @@ function mayStartEarly({ terminal, env }: Pick<CliPorts, "terminal" | "env">): b
 }
 
 /** The ports to go on with: whatever is said or asked before the interface has taken over gives the terminal back first. */
-function startEarly<Ports extends Pick<CliPorts, "terminal" | "env">>(ports: Ports): Ports & Pick<CliPorts, "early"> {
+function startEarly<Ports extends Pick<CliPorts, "terminal" | "env" | "crash">>(
+  ports: Ports,
+): Ports & Pick<CliPorts, "early"> {
   const { terminal } = ports;
   const early = takeScreenEarly(createProcessScreen(process), themes[terminal.colour ? "dark" : "none"], () => {
     process.kill(process.pid, "SIGINT");
   });
+  ports.crash.signal.addEventListener("abort", early.release);
   const released = <Name extends "out" | "err" | "ask" | "readLine" | "readSecret">(name: Name): Terminal[Name] => {
     const method = terminal[name] as (...args: unknown[]) => unknown;
     return ((...args: unknown[]) => {

@@ -35,17 +35,9 @@ export async function converseInFull(
       const session = client.session(opened.session);
       const info = await session.info();
       const since = next === undefined ? 0 : await beginningOfLastTurn(session, info.last_event_id);
-      const end = await showFullInterface({
-        ports,
-        client,
-        session,
-        info,
-        since,
-        left,
-        revival: undefined,
-        isOwnLog: true,
-        ...look,
-      });
+      const comeBack = `The session is in the log; to continue it: harness run --resume ${session.id}`;
+      const here = { ports, client, session, info, since, left, revival: undefined, comeBack, isOwnLog: true };
+      const end = await showFullInterface({ ...here, ...look });
       if (end.kind !== "other") return;
       next = end.session;
     }

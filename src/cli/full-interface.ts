@@ -25,6 +25,8 @@ export interface FullInterfaceParts extends Omit<AttachedParts, "view">, Interfa
   readonly since: number;
   /** The sessions are those of this user on this machine. */
   readonly isOwnLog: boolean;
+  /** How the person gets back to the session. */
+  readonly comeBack: string;
 }
 
 export async function showFullInterface(parts: FullInterfaceParts): Promise<InterfaceEnd> {
@@ -43,6 +45,7 @@ export async function showFullInterface(parts: FullInterfaceParts): Promise<Inte
   const notices = divertedNotices(terminal);
   if (info.model === OFFLINE_MODEL && ports.env.HARNESS_MODEL === undefined) notices.add(firstRunText(ports));
   keepHeapSmall();
+  ports.crash.advise(parts.comeBack);
   return await runInterface({
     screen: ports.early ?? createProcessScreen(process),
     clock,
@@ -89,7 +92,11 @@ export async function showFullInterface(parts: FullInterfaceParts): Promise<Inte
     notices: notices.listen,
     describe: (error) => outward.describe(error),
     signal: left,
-  }).finally(notices.end);
+    crashed: ports.crash.signal,
+  }).finally(() => {
+    ports.crash.advise(undefined);
+    notices.end();
+  });
 }
 
 /** What is written to the terminal while the interface has it. The first words may come before it listens. */

@@ -90,6 +90,19 @@ test("the terminal is given back on Ctrl-C twice and on Ctrl-D", async () => {
   expect(screen.isTaken()).toBe(false);
 });
 
+test("the terminal is given back at once when the program fails, and nothing is painted afterwards", async () => {
+  const crashed = new AbortController();
+  const { screen } = await start([], [80, 24], { crashed: crashed.signal });
+  screen.type("\u000f");
+  await screen.shows("Esc");
+  crashed.abort();
+  expect(screen.isTaken()).toBe(false);
+  const written = screen.written();
+  screen.type("x");
+  screen.resize(60, 20);
+  expect(screen.written()).toBe(written);
+});
+
 test("another size paints the live region again, and loses nothing", async () => {
   const { screen } = await start([
     says("A first paragraph of the answer.\n\nA second one that is longer than forty columns."),

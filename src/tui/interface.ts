@@ -58,6 +58,8 @@ export interface InterfaceParts {
   describe(error: unknown): Promise<string>;
   /** Aborts to make it return at once. */
   readonly signal: AbortSignal;
+  /** Aborts when the program fails: the terminal is given back before the listeners of it return. */
+  readonly crashed: AbortSignal;
 }
 
 export type InterfaceEnd =
@@ -112,6 +114,17 @@ export async function runInterface(parts: InterfaceParts): Promise<InterfaceEnd>
     },
     resumed: () => painter.now(),
   });
+  let isTaken = true;
+  const giveBack = (): void => {
+    if (!isTaken) return;
+    isTaken = false;
+    over.abort();
+    // The next session begins where this one's input stood.
+    if (isOther) painter.erase();
+    else painter.leave();
+    restore();
+  };
+  parts.crashed.addEventListener("abort", giveBack);
   parts.signal.addEventListener("abort", () => end.resolve({ kind: "left" }), { once: true });
   const draft = createDraftKeeper(parts.draft, (error) => {
     void parts.describe(error).then((text) => running?.dispatch({ type: "print", tone: "bad", text }));
@@ -133,15 +146,15 @@ export async function runInterface(parts: InterfaceParts): Promise<InterfaceEnd>
     isOther = ended.kind === "other";
     return ended;
   } finally {
-    // What somebody writes in their own editor is not lost when the session ends meanwhile.
-    if (!parts.signal.aborted) await running?.ended();
-    running?.close();
-    painter.now();
-    over.abort();
-    // The next session begins where this one's input stood.
-    if (isOther) painter.erase();
-    else painter.leave();
-    restore();
+    try {
+      // What somebody writes in their own editor is not lost when the session ends meanwhile.
+      if (!parts.signal.aborted) await running?.ended();
+      running?.close();
+      painter.now();
+    } finally {
+      giveBack();
+      parts.crashed.removeEventListener("abort", giveBack);
+    }
     if (running !== undefined) await keepLast(parts, draft, running.typed());
   }
 }

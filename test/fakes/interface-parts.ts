@@ -32,5 +32,6 @@ export function interfaceParts(
     notices: () => undefined,
     describe: async (error) => String(error),
     signal: new AbortController().signal,
+    crashed: new AbortController().signal,
   };
 }

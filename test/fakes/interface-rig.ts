@@ -52,6 +52,7 @@ export async function startInterface(
       notices: () => undefined,
       describe: async (error) => `✗ ${String(error)}`,
       signal: leave.signal,
+      crashed: new AbortController().signal,
       ...parts,
       ...more,
     });

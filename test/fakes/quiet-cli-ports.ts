@@ -1,6 +1,6 @@
 /** What a command of the program gets when it runs in this process and nobody is at its terminal; no process is started. */
 import { join, resolve } from "node:path";
-import type { runCli } from "#cli";
+import { createCrash, type runCli } from "#cli";
 import { createManualClock } from "./manual-clock.ts";
 import { testCredentials } from "./test-credentials.ts";
 
@@ -38,6 +38,7 @@ export function quietCliPorts(said: Said, { terminal, ...parts }: QuietPorts): C
   return {
     credentials: testCredentials(parts.env),
     concealed: () => undefined,
+    crash: createCrash(),
     clipboard: () => Promise.reject(new Error("there is no clipboard here")),
     clock: createManualClock(),
     build: { version: "0.0.0", commit: "test", builtAt: "test" },

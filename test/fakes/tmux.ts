@@ -1,5 +1,6 @@
 /** The program in a real terminal: a tmux server of its own, whose panes are read and typed into. */
 import { execFileSync, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import type { CliHome } from "./cli-process.ts";
@@ -19,6 +20,10 @@ export interface Pane {
   /** The screen and what has scrolled away above it. */
   all(): string;
   sees(text: string | RegExp): Promise<string>;
+  /** What tmux knows of the pane, by its names for it. */
+  format(text: string): string;
+  /** Sends a signal to the program that runs in the shell of the pane. */
+  signal(name: NodeJS.Signals): void;
   /** What the terminal has closed over: its programs get SIGHUP. */
   hangUp(): void;
 }
@@ -52,6 +57,11 @@ export function openTmux(home: CliHome): { pane(): Pane } {
           const wanted = typeof text === "string" ? expect.stringContaining(text) : expect.stringMatching(text);
           await expect.poll(screen, { interval: 50 }).toEqual(wanted);
           return screen();
+        },
+        format: (text) => tmux("display-message", "-p", "-t", name, text).trim(),
+        signal(signal) {
+          const shell = tmux("display-message", "-p", "-t", name, "#{pane_pid}").trim();
+          process.kill(Number(readFileSync(`/proc/${shell}/task/${shell}/children`, "utf8")), signal);
         },
         hangUp: () => void tmux("kill-session", "-t", name),
       };
