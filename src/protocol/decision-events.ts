@@ -142,7 +142,10 @@ export const decisionEvents = {
     turn,
     call_id: callId.describe("The id that an answer refers to."),
     file: z.string().describe("Relative to the project with /, absolute outside it."),
-    class: z.string().describe("The kind of file: config, tool, hook, instructions, skill, mcp, …"),
+    class: z
+      .string()
+      .regex(/^[a-zA-Z]{1,32}$/)
+      .describe("The kind of file: config, tool, hook, instructions, skill, mcp, …"),
     name: z.string().describe("What people call such a file."),
     power: z.string().describe("What such a file can do once it is acked."),
     change: z.enum(["new", "changed", "removed"]).describe("What happened to it since its ack."),
