@@ -6,7 +6,7 @@ import { type ContextSource, contextSources, DEFAULT_CONTEXT_SOURCES } from "./c
 import { isInside } from "./file-content.ts";
 import { type OptionalKind, type OptionalPlaces, optionalKinds } from "./file-kinds.ts";
 import type { Problem } from "./project.ts";
-import { type FolderScan, isThere, type SourceFile } from "./project-files.ts";
+import { type FolderScan, isFileThere, isThere, type SourceFile } from "./project-files.ts";
 import { warning } from "./schema.ts";
 
 const MAX_LEVELS = 64;
@@ -112,7 +112,7 @@ function found(
   const next = (name: string): readonly string[] => {
     const path = join(folder, name);
     if (rest.length > 0) return found(path, rest, report);
-    return isThere(path) ? [path] : [];
+    return isFileThere(path) ? [path] : [];
   };
   if (!first.includes("*")) return next(first);
   const entries = entriesOf(folder, report);

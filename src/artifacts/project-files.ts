@@ -44,13 +44,23 @@ export function displayPath(root: string, path: string): string {
 
 /** The root files that are there; there should be one at most. */
 export function findConfigs(root: string): readonly string[] {
-  return CONFIG_NAMES.map((name) => join(root, name)).filter(isThere);
+  return CONFIG_NAMES.map((name) => join(root, name)).filter(isFileThere);
 }
 
 /** Also when it cannot be looked at or is a link to nowhere: reading it says so. */
 export function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (cause) {
+    return errnoOf(cause) !== "ENOTDIR";
+  }
+}
+
+/** Not where an empty folder stands: while a command runs, those hold the names of files that it must not make. */
+export function isFileThere(path: string): boolean {
+  try {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    return stats !== undefined && !(stats.isDirectory() && readdirSync(path).length === 0);
   } catch (cause) {
     return errnoOf(cause) !== "ENOTDIR";
   }

@@ -347,6 +347,14 @@ describe("a file that cannot be read as it should", () => {
     ]);
   });
 
+  test("empty folders at the names of files are nothing: running commands have them", async () => {
+    const folder = createProjectFolder({ "harness.yaml": "context: {max_history: 5}\n" });
+    for (const name of ["harness.md", "AGENTS.md", ".mcp.json"]) mkdirSync(join(folder.root, name));
+    const { project, problems } = await folder.load();
+    expect(problems).toEqual([]);
+    expect(project?.config.context).toEqual({ maxHistory: 5, files: [] });
+  });
+
   test("what somebody may have meant to be read", async () => {
     const folder = createProjectFolder({
       ".harness/harness.md": markdown(""),
