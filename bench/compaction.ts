@@ -5,12 +5,12 @@
 import { createCompactor } from "#context";
 import { createConversation } from "#engine";
 import { CallId, ClientId, type Event, SessionId, TurnId } from "#protocol";
-import { type LongSessionReport, runLongSession } from "../test/fakes/long-session.ts";
+import { type LongSessionReport, openLongSession, runLongSession } from "../test/fakes/long-session.ts";
 import { type Figure, holds, median, printFigures } from "./figures.ts";
 
 const STEPS = Number(process.argv[2] ?? 2_000);
 const LATE_STEPS = 1_000;
-const SESSIONS = 5;
+const PAIRS = 5;
 const SPAN = 100;
 const plan = { stepsOfTurn: 100, windowTokens: 64_000, lastSteps: 10 } as const;
 const TOKENS = 200_000;
@@ -35,22 +35,38 @@ function figuresOf(vendor: string, { compactions, illegal, errors, missing, plan
   ];
 }
 
-/** That of several sessions with the median ratio: the machine has other work as well. A session before them warms up. */
+/**
+ * Turns of an old session and of a new one by turns, so that both meet the same machine: other work changes what a step takes more than
+ * anything else here. Of several such pairs the one with the median ratio. The window is small, so that it is full soon and the first steps
+ * send about as much as the last ones: what a step takes follows the size of its request.
+ */
 async function benchLateSteps(vendor: "anthropic" | "openai"): Promise<Figure> {
-  const spans: { readonly first: number; readonly last: number }[] = [];
-  for (let run = 0; run <= SESSIONS; run++) {
-    const { gapsMs } = await runLongSession({ ...plan, vendor, steps: LATE_STEPS });
-    if (run > 0) spans.push({ first: median(gapsMs.slice(0, SPAN)), last: median(gapsMs.slice(-SPAN)) });
+  const pairs: { readonly first: number; readonly last: number }[] = [];
+  const short = { ...plan, vendor, stepsOfTurn: 20, windowTokens: 24_000 };
+  for (let pair = 0; pair < PAIRS; pair++) {
+    const old = await openLongSession(short);
+    while (old.steps < LATE_STEPS - SPAN) await old.turn();
+    const young = await openLongSession(short);
+    while (old.steps < LATE_STEPS) {
+      await young.turn();
+      await old.turn();
+    }
+    const [first, last] = [young, old].map((session) => median(session.report().stepsMs.slice(-late(short))));
+    pairs.push({ first: first ?? Number.NaN, last: last ?? Number.NaN });
+    await Promise.all([old.close(), young.close()]);
   }
-  const typical = spans.toSorted((x, y) => x.last / x.first - y.last / y.first)[Math.floor(SESSIONS / 2)];
+  const typical = pairs.toSorted((x, y) => x.last / x.first - y.last / y.first)[Math.floor(PAIRS / 2)];
   return {
-    name: `${vendor}: a step of the last ${SPAN} of ${LATE_STEPS} against the first`,
+    name: `${vendor}: processor time of a step of the last ${SPAN} of ${LATE_STEPS} against the first`,
     unit: "ms",
     ours: typical?.last ?? Number.NaN,
     floor: typical?.first ?? Number.NaN,
     maxRatio: 1.15,
   };
 }
+
+/** So many times between two steps of one turn are in the last steps. */
+const late = ({ stepsOfTurn }: { readonly stepsOfTurn: number }): number => SPAN - SPAN / stepsOfTurn;
 
 /** The compactor's own work on a conversation of 200k tokens; the model answers at once. */
 async function benchOwnCost(): Promise<Figure> {

@@ -15,6 +15,9 @@ type Block = ContentBlock | ContextBlock;
 /** Of one block, once: blocks do not change, and most of them are in every request that follows. */
 const known = new WeakMap<Block, number>();
 
+/** Of the parameters of one tool, once: they are in every request. */
+const knownSchemas = new WeakMap<object, number>();
+
 /** Within about a fifth for English and code; good enough to budget and to refuse what cannot fit. */
 export function estimateTokens({ system, tools, messages }: ModelRequest): number {
   let tokens = messages.length * MESSAGE_OVERHEAD_TOKENS + fixedTokens(system, tools);
@@ -27,7 +30,7 @@ export function fixedTokens(system: readonly string[], tools: readonly ToolSchem
   let bytes = 0;
   for (const text of system) bytes += Buffer.byteLength(text);
   for (const { name, description, parameters } of tools) {
-    bytes += Buffer.byteLength(name) + Buffer.byteLength(description) + jsonBytes(parameters);
+    bytes += Buffer.byteLength(name) + Buffer.byteLength(description) + schemaBytes(parameters);
   }
   return bytes / BYTES_PER_TOKEN + tools.length * TOOL_OVERHEAD_TOKENS;
 }
@@ -70,6 +73,14 @@ function blockTokens(block: Block): number {
     case "yield":
       return 0;
   }
+}
+
+function schemaBytes(parameters: ToolSchema["parameters"]): number {
+  const before = knownSchemas.get(parameters);
+  if (before !== undefined) return before;
+  const bytes = jsonBytes(parameters);
+  knownSchemas.set(parameters, bytes);
+  return bytes;
 }
 
 function jsonBytes(value: unknown): number {

@@ -9,7 +9,6 @@ import type { MockBlock, MockReply } from "./mock-reply.ts";
 
 export interface LongSessionPlan {
   readonly vendor: "anthropic" | "openai";
-  readonly steps: number;
   readonly stepsOfTurn: number;
   readonly windowTokens: number;
   /** Steps whose words the last request must have; they fit into the part that always stays. */
@@ -25,8 +24,15 @@ export interface LongSessionReport {
   /** Of the planted facts, those that the last request does not have. */
   readonly missing: readonly string[];
   readonly planted: number;
-  /** Between the requests of steps. */
-  readonly gapsMs: readonly number[];
+  /** Processor time from each answer to the next request of the turn: the vendor's own and other work of the machine do not count. */
+  readonly stepsMs: readonly number[];
+}
+
+export interface LongSession {
+  readonly steps: number;
+  turn(): Promise<void>;
+  report(): LongSessionReport;
+  close(): Promise<void>;
 }
 
 /** Of each kind: who the agent is, what people said, files that calls changed, what the last steps said. */
@@ -34,28 +40,43 @@ const FACTS = 10;
 /** About 700 tokens, so that a hundred steps fill a window of 64k. */
 const FILE = "a line of an ordinary file in the workspace\n".repeat(60);
 
-export async function runLongSession({
+export async function runLongSession(plan: LongSessionPlan & { readonly steps: number }): Promise<LongSessionReport> {
+  const session = await openLongSession(plan);
+  try {
+    while (session.steps < plan.steps) await session.turn();
+    return session.report();
+  } finally {
+    await session.close();
+  }
+}
+
+export async function openLongSession({
   vendor,
-  steps,
   stepsOfTurn,
   windowTokens,
   lastSteps,
-}: LongSessionPlan): Promise<LongSessionReport> {
+}: LongSessionPlan): Promise<LongSession> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "harness-long-")));
   writeFileSync(join(root, "data.txt"), FILE);
   let step = 0;
   let last: unknown;
-  const arrivals: number[] = [];
+  const own = createOwnTime();
   const server = await startMockProvider({
     forgets: true,
+    onArrival: own.arrived,
     answer(body) {
-      if (isSummary(body)) return message([{ type: "text", text: "The agent reads data.txt and goes on." }]);
-      step += 1;
-      arrivals.push(performance.now());
-      last = body;
-      return stepReply(vendor, step, stepsOfTurn);
+      const reply = answerTo(body);
+      own.answered(isSummary(body));
+      return reply;
     },
   });
+  function answerTo(body: unknown): MockReply {
+    if (isSummary(body)) return message([{ type: "text", text: "The agent reads data.txt and goes on." }]);
+    step += 1;
+    last = body;
+    return stepReply(vendor, step, stepsOfTurn);
+  }
+
   const harness = await openMemoryHarness({
     env: {
       PATH: process.env.PATH,
@@ -79,33 +100,67 @@ export async function runLongSession({
     interactive: false,
     onEvent: (event) => void (NEEDED.has(event.kind) && events.push(event)),
   });
-  try {
-    const { session } = await client.submit({ kind: "CreateSession" });
-    for (let turn = 1; step < steps; turn++) {
+  const { session } = await client.submit({ kind: "CreateSession" });
+  const of = <Kind extends EventKind>(kind: Kind): EventOf<Kind>["payload"][] =>
+    events.filter((event) => event.kind === kind).map(({ payload }) => payload) as never; // chosen by its kind
+  let turn = 0;
+  return {
+    get steps() {
+      return step;
+    },
+    async turn() {
+      turn += 1;
+      own.turnBegins();
       const said = `Go on with part ${turn}. ${turn <= FACTS ? `FACT-said-${turn}.` : ""}`;
       const content = [{ type: "text" as const, text: said }];
       const { done } = await client.submit({ kind: "SendInput", session, content });
       const { outcome, message: why } = await done;
       if (outcome !== "answered") throw new Error(`turn ${turn} ended as ${outcome}: ${why ?? ""}`);
-    }
-    const of = <Kind extends EventKind>(kind: Kind): EventOf<Kind>["payload"][] =>
-      events.filter((event) => event.kind === kind).map(({ payload }) => payload) as never; // chosen by its kind
-    const text = JSON.stringify(last);
-    const planted = [...facts("identity"), ...facts("said"), ...facts("file"), ...stepFacts(step, lastSteps)];
-    return {
-      steps: step,
-      compactions: of("CompactionTriggered"),
-      illegal: server.refused,
-      errors: of("Error"),
-      missing: planted.filter((fact) => !new RegExp(`${fact}(?!\\d)`).test(text)),
-      planted: planted.length,
-      gapsMs: arrivals.slice(1).map((at, index) => at - (arrivals[index] ?? at)),
-    };
-  } finally {
-    await harness.shutdown();
-    await server.close();
-    rmSync(root, { recursive: true, force: true });
-  }
+    },
+    report() {
+      const text = JSON.stringify(last);
+      const planted = [...facts("identity"), ...facts("said"), ...facts("file"), ...stepFacts(step, lastSteps)];
+      return {
+        steps: step,
+        compactions: of("CompactionTriggered"),
+        illegal: server.refused,
+        errors: of("Error"),
+        missing: planted.filter((fact) => !new RegExp(`${fact}(?!\\d)`).test(text)),
+        planted: planted.length,
+        stepsMs: own.steps,
+      };
+    },
+    async close() {
+      await harness.shutdown();
+      await server.close();
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
+
+function createOwnTime() {
+  const steps: number[] = [];
+  let answeredMs: number | undefined;
+  let ownMs = 0;
+  return {
+    steps,
+    arrived() {
+      if (answeredMs !== undefined) ownMs += processorMs() - answeredMs;
+    },
+    answered(isSummary: boolean) {
+      if (answeredMs !== undefined && !isSummary) steps.push(ownMs);
+      if (!isSummary) ownMs = 0;
+      answeredMs = processorMs();
+    },
+    turnBegins() {
+      [answeredMs, ownMs] = [undefined, 0];
+    },
+  };
+}
+
+function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }
 
 const NEEDED: ReadonlySet<EventKind> = new Set(["CompactionTriggered", "Error"]);

@@ -45,6 +45,8 @@ export interface MockOptions {
   readonly answer?: (body: unknown) => MockReply | undefined;
   /** For long runs: requests are not kept. */
   readonly forgets?: true;
+  /** Called when a request is there, before anything is done with it. */
+  readonly onArrival?: () => void;
   /** The answer to `GET …/models`. */
   readonly models?: unknown;
 }
@@ -71,7 +73,7 @@ export async function startMockProvider(options: MockOptions = {}): Promise<Mock
   });
   const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const path = (incoming.url ?? "/").split("?")[0] ?? "/";
-    const body = await readJson(incoming);
+    const body = await readJson(incoming, options.onArrival);
     const connection = sockets.get(incoming.socket) ?? 0;
     const request: MockRequest = {
       method: incoming.method ?? "",
@@ -199,9 +201,10 @@ function drained(outgoing: ServerResponse): Promise<void> {
   });
 }
 
-async function readJson(incoming: IncomingMessage): Promise<unknown> {
+async function readJson(incoming: IncomingMessage, onArrival?: () => void): Promise<unknown> {
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  onArrival?.();
   const text = Buffer.concat(chunks).toString("utf8");
   return text === "" ? undefined : JSON.parse(text);
 }
