@@ -5,6 +5,7 @@
 import { createCompactor } from "#context";
 import { createConversation } from "#engine";
 import { CallId, ClientId, type Event, SessionId, TurnId } from "#protocol";
+import { computingTime } from "../test/fakes/computing-time.ts";
 import { type LongSessionReport, openLongSession, runLongSession } from "../test/fakes/long-session.ts";
 import { type Figure, holds, median, printFigures } from "./figures.ts";
 
@@ -83,7 +84,7 @@ async function benchOwnCost(): Promise<Figure> {
       depth: 0,
       files: { touched: () => ({ paths: [], changed: false }), hash: async () => undefined },
     });
-    const startMs = performance.now();
+    const ms = computingTime();
     await compactor.now(
       {
         ...{ session, turn: turnOf(1), step: 1, originator: ClientId.from("0".repeat(26)), model: "a:b", conversation },
@@ -103,9 +104,9 @@ async function benchOwnCost(): Promise<Figure> {
       undefined,
     );
     conversation.messages();
-    took.push(performance.now() - startMs);
+    took.push(ms());
   }
-  return { name: "own cost of a compaction of 200k tokens", unit: "ms", ours: median(took), limit: 50 };
+  return { name: "own cost of a compaction of 200k tokens, processor time", unit: "ms", ours: median(took), limit: 50 };
 }
 
 const TS = "2026-01-01T00:00:00.000Z";

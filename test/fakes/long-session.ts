@@ -3,6 +3,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Event, EventKind, EventOf } from "#protocol";
+import { computingTime } from "./computing-time.ts";
 import { openMemoryHarness } from "./memory-harness.ts";
 import { startMockProvider } from "./mock-provider-server.ts";
 import type { MockBlock, MockReply } from "./mock-reply.ts";
@@ -140,27 +141,22 @@ export async function openLongSession({
 
 function createOwnTime() {
   const steps: number[] = [];
-  let answeredMs: number | undefined;
+  let sinceAnswer: (() => number) | undefined;
   let ownMs = 0;
   return {
     steps,
     arrived() {
-      if (answeredMs !== undefined) ownMs += processorMs() - answeredMs;
+      ownMs += sinceAnswer?.() ?? 0;
     },
     answered(isSummary: boolean) {
-      if (answeredMs !== undefined && !isSummary) steps.push(ownMs);
+      if (sinceAnswer !== undefined && !isSummary) steps.push(ownMs);
       if (!isSummary) ownMs = 0;
-      answeredMs = processorMs();
+      sinceAnswer = computingTime();
     },
     turnBegins() {
-      [answeredMs, ownMs] = [undefined, 0];
+      [sinceAnswer, ownMs] = [undefined, 0];
     },
   };
-}
-
-function processorMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
 }
 
 const NEEDED: ReadonlySet<EventKind> = new Set(["CompactionTriggered", "Error"]);
