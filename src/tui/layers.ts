@@ -15,6 +15,7 @@ import { panelLayer } from "./layers/panel.ts";
 import { planLayer } from "./layers/plan.ts";
 import { reviewLayer } from "./layers/review.ts";
 import { rulesLayer } from "./layers/rules.ts";
+import { searchLayer } from "./layers/search.ts";
 import { serversLayer } from "./layers/servers.ts";
 import { sessionsLayer } from "./layers/sessions.ts";
 import { themeLayer } from "./layers/theme.ts";
@@ -31,6 +32,7 @@ export const layers: readonly Layer[] = [
   diffLayer,
   transcriptLayer,
   sessionsLayer,
+  searchLayer,
   modelLayer,
   undoLayer,
   branchLayer,

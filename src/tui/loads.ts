@@ -5,6 +5,7 @@
 import type { CallId, SessionInfo } from "#client";
 import type { Event, EventOf, ReplyOf, SlashCommand, TurnId } from "#protocol";
 import type { InterfaceParts } from "./interface.ts";
+import { type SearchReport, searchSessions } from "./session-search.ts";
 import type { SessionFacts } from "./session-status.ts";
 
 /** What is read at a time of a conversation that began before this interface; the client reads in pages of as many. */
@@ -39,6 +40,13 @@ export const loads = {
     const found = await world.client.sessions(scope === "all" ? {} : { workingDir });
     const isDelegate = await Promise.all(found.map((info) => isOfDelegate(world, info)));
     return found.filter((_, at) => isDelegate[at] === false);
+  },
+  /** `SCOPE/WORDS`: sessions in which the words were said. Without words: nothing. */
+  search: async (world: LoadWorld, argument: string, signal: AbortSignal): Promise<SearchReport> => {
+    const end = argument.indexOf("/");
+    const words = argument.slice(end + 1);
+    if (words === "") return { found: [], searched: 0, of: 0 };
+    return searchSessions(world.client, await loads.sessions(world, argument.slice(0, end)), words, signal);
   },
   /** Oldest first. */
   turns: ({ session }: LoadWorld): Promise<readonly TurnRow[]> => turnsOf(session),
@@ -154,7 +162,12 @@ export type Loaded =
     }[LoadName]
   | { readonly type: "not-loaded"; readonly name: LoadName; readonly argument: string; readonly text: string };
 
-export async function runLoad(world: LoadWorld, { name, argument = "" }: LoadEffect): Promise<Loaded> {
-  const value = await loads[name](world, argument);
+/** `signal` cancels what can take long. */
+export async function runLoad(
+  world: LoadWorld,
+  { name, argument = "" }: LoadEffect,
+  signal: AbortSignal,
+): Promise<Loaded> {
+  const value = await loads[name](world, argument, signal);
   return { type: "loaded", name, argument, value } as Loaded; // the row that was named gave the value
 }

@@ -4,7 +4,7 @@ import { ownCommandOf } from "#protocol";
 import type { Effect } from "./effects.ts";
 import type { InputEditor } from "./input-editor.ts";
 import type { InterfaceEnd, InterfaceParts } from "./interface.ts";
-import { type LoadEffect, runLoad } from "./loads.ts";
+import { createLoader } from "./loader.ts";
 import type { Painter } from "./painter.ts";
 import type { Message } from "./state.ts";
 
@@ -21,6 +21,7 @@ export interface PerformerOptions {
 export function createPerformer(options: PerformerOptions): (effect: Effect) => void {
   const { parts, editor, painter, signal, end, dispatch } = options;
   const { session, client } = parts;
+  const load = createLoader(options);
 
   /** A refusal is shown in the conversation. */
   function attempt(work: () => Promise<unknown>): void {
@@ -54,14 +55,6 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
     await session.submit({ kind: "WithdrawInput", queued });
     editor.putBefore(text);
     painter.now();
-  }
-
-  async function load(effect: LoadEffect): Promise<void> {
-    const { name, argument = "" } = effect;
-    const loaded = await runLoad(parts, effect).catch(async (error: unknown) => {
-      return { type: "not-loaded", name, argument, text: await parts.describe(error) } as const;
-    });
-    if (!signal.aborted) dispatch(loaded);
   }
 
   async function submit({ command, session: named, done }: Extract<Effect, { type: "submit" }>): Promise<void> {

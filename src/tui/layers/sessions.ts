@@ -15,10 +15,13 @@ const MAX_DEPTH = 8;
 
 export const sessionsLayer = definePicker<Entry>({
   name: "sessions",
-  title: "Sessions · Tab: all folders or this one",
+  title: "Sessions · Tab: all folders or this one · Ctrl-F: search",
   opener: { keys: ["alt+s"], help: "Switch to another session" },
   words: ["sessions", "sessions:list", "sessions:resume"],
-  keys: [{ action: "sessions-scope", keys: ["tab"], help: "Sessions of all folders, or of this one" }],
+  keys: [
+    { action: "sessions-scope", keys: ["tab"], help: "Sessions of all folders, or of this one" },
+    { action: "sessions-search", keys: ["ctrl+f"], help: "Search in what was said in sessions" },
+  ],
   empty: "No sessions.",
   load: () => ({ type: "load", name: "sessions", argument: "here" }),
   items: (loaded) =>
@@ -33,7 +36,8 @@ export const sessionsLayer = definePicker<Entry>({
   },
   onPick: ({ info: { id } }, { state }) =>
     SessionId.is(id) && id !== state.transcript.session ? [{ type: "switch", session: id }] : [],
-  onAction: (_action, item) => {
+  onAction: (action, item) => {
+    if (action === "sessions-search") return { isClosed: true, effects: [{ type: "open", layer: "search" }] };
     const argument = item?.scope === "all" ? "here" : "all";
     return { state: "same", effects: [{ type: "load", name: "sessions", argument }] };
   },
