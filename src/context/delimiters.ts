@@ -33,20 +33,23 @@ export function delimit(text: string, { about, from }: Delimited): string {
 export function withoutDelimiters(text: string): string {
   let result = "";
   let done = 0;
-  let isNameAt: ((from: number) => boolean) | undefined;
+  let readings: readonly ((from: number) => boolean)[] | undefined;
   BRACKET.lastIndex = 0;
   for (let found = BRACKET.exec(text); found !== null; found = BRACKET.exec(text)) {
-    isNameAt ??= createNameTest(text);
-    if (!isNameAt(BRACKET.lastIndex)) continue;
+    readings ??= hasTags(text)
+      ? [createNameTest(text, false), createNameTest(text, true)]
+      : [createNameTest(text, false)];
+    const to = BRACKET.lastIndex;
+    if (!readings.some((isNameAt) => isNameAt(to))) continue;
     result += `${text.slice(done, found.index)}[`;
-    done = BRACKET.lastIndex;
+    done = to;
   }
   return done === 0 ? text : result + text.slice(done);
 }
 
 /** What a reader may take for the bracket of a tag: its look-alikes, and the ways to write it where it must be escaped. */
 const BRACKET =
-  /[<\u00ab\u02c2\u02f1\u1438\u16b2\u2039\u226a\u227a\u22d6\u22d8\u2329\u25c0\u25c1\u276c\u276e\u2770\u27e8\u27ea\u2991\u2993\u29fc\u2aa1\u3008\u300a\ufe3d\ufe3f\ufe64\uff1c]|&(?:amp;){0,4}(?:lt|LT|#0{0,7}60|#[xX]0{0,6}3[cC]);?|\\{1,4}u(?:003[cC]|\{0{0,4}3[cC]\})|\\{1,4}x3[cC]|\\{1,4}0?74|%(?:25){0,4}3[cC]/g;
+  /[<\u00ab\u02c2\u02f1\u140a\u1438\u15cf\u169c\u16b2\u2039\u2264\u2266\u2268\u226a\u2272\u2276\u227a\u227c\u22d6\u22d8\u22da\u22dc\u2329\u23f4\u25c0\u25c1\u25c2\u25c4\u276c\u276e\u2770\u27e8\u27ea\u2991\u2993\u29c0\u29fc\u2a79\u2a7d\u2aa1\u2aa6\u2aaa\u2bc7\u3008\u300a\ufe3d\ufe3f\ufe64\uff1c]|\ud83d\udf80|\ud83e\udc90|\udb40\udc3c|&(?:amp;){0,4}(?:(?:lt|LT|#0{0,7}60|#[xX]0{0,6}3[cC]);?|(?:lsaquo|laquo|[lL]ang|langle|LeftAngleBracket);)|\\{1,4}(?:u(?:003[cC]|\{0{0,4}3[cC]\})|U0000003[cC]|N\{LESS-THAN SIGN\}|x3[cC]|0?74)|%(?:25){0,4}(?:u00)?3[cC]|=3[cC]/g;
 
 /** What one character, or an escape of one, is to a reader. */
 interface Sign {
@@ -59,17 +62,18 @@ interface Sign {
  * Whether the name stands at a place, whatever stands between and does not count. For places from left to right: what lies between
  * several brackets and the next letter is walked through once.
  */
-function createNameTest(text: string): (from: number) => boolean {
+function createNameTest(text: string, readsTags: boolean): (from: number) => boolean {
   const signs = new Map<number, Sign>();
   let at = 0;
   const next = (): Sign => {
     const written = escapeAt(text, at);
-    const code = written?.code ?? text.codePointAt(at)!;
-    at = written?.to ?? at + (code > 0xffff ? 2 : 1);
+    const raw = written?.code ?? text.codePointAt(at)!;
+    at = written?.to ?? at + (raw > 0xffff ? 2 : 1);
+    const code = readsTags && isTag(raw) ? raw - TAGS : raw;
     let sign = signs.get(code);
     if (sign === undefined) {
       const isVisible = code < 128 || !INVISIBLE.test(String.fromCodePoint(code));
-      sign = { letters: plainLetters(code), isVisible };
+      sign = { letters: isVisible ? plainLetters(code) : "", isVisible };
       signs.set(code, sign);
     }
     return sign;
@@ -120,10 +124,23 @@ function createNameTest(text: string): (from: number) => boolean {
   };
 }
 
-const MAX_ESCAPE_CHARS = 16;
+/** Invisible characters that stand for ASCII: people see nothing, and models may read the letters. */
+const TAGS = 0xe0000;
+
+function isTag(code: number): boolean {
+  return code >= TAGS + 0x20 && code < TAGS + 0x7f;
+}
+
+function hasTags(text: string): boolean {
+  return /[\u{e0020}-\u{e007e}]/u.test(text);
+}
+
+const MAX_ESCAPE_CHARS = 24;
+/** What the named escapes of letters end with: `&uacute;`. */
+const ACCENT = /^[a-zA-Z](?:acute|grave|uml|circ|tilde|ring|cedil|caron|macr|slash)$/;
 /** A character as markup, JSON, code or an address write it. */
 const ESCAPE =
-  /^(?:&(?:amp;){0,2}#(?:0{0,4}(?<decimal>\d{1,7})|[xX]0{0,4}(?<hex>[0-9a-fA-F]{1,6}));?|\\{1,2}u\{?(?<unicode>[0-9a-fA-F]{4,6})\}?|(?:\\{1,2}x|%(?:25){0,2})(?<byte>[0-7][0-9a-fA-F]))/;
+  /^(?:&(?:amp;){0,2}#(?:0{0,4}(?<decimal>\d{1,7})|[xX]0{0,4}(?<hex>[0-9a-fA-F]{1,6}));?|&(?:amp;){0,2}(?<named>[a-zA-Z]{2,16});|\\{1,2}u\{(?<braced>[0-9a-fA-F]{1,6})\}|(?:\\{1,2}(?:u|U0000)|%u)(?<unicode>[0-9a-fA-F]{4})|(?:\\{1,2}x|%(?:25){0,2})(?<byte>[0-7][0-9a-fA-F]))/;
 
 /** The escape that begins at `at`: what it stands for, and where it ends. */
 function escapeAt(text: string, at: number): { readonly code: number; readonly to: number } | undefined {
@@ -131,9 +148,12 @@ function escapeAt(text: string, at: number): { readonly code: number; readonly t
   if (first !== 38 && first !== 92 && first !== 37) return undefined;
   const found = ESCAPE.exec(text.slice(at, at + MAX_ESCAPE_CHARS));
   if (found === null) return undefined;
-  const { decimal, hex, unicode, byte } = found.groups ?? {};
-  const code = decimal === undefined ? Number.parseInt(hex ?? unicode ?? byte ?? "", 16) : Number(decimal);
-  return code > 0x10ffff ? undefined : { code, to: at + found[0].length };
+  const { decimal, hex, braced, unicode, byte, named } = found.groups ?? {};
+  const to = at + found[0].length;
+  // Any other name is a sign between letters.
+  if (named !== undefined) return { code: ACCENT.test(named) ? named.charCodeAt(0) : 47, to };
+  const code = decimal === undefined ? Number.parseInt(hex ?? braced ?? unicode ?? byte ?? "", 16) : Number(decimal);
+  return code > 0x10ffff ? undefined : { code, to };
 }
 
 /** The Latin letters that a character looks like, in lower case; nothing for what is no letter. */
@@ -163,13 +183,13 @@ const BOXED = [0x1f130, 0x1f150, 0x1f170, 0x1f1e6];
 /** Letters of other scripts and digits that look like those of the name. */
 const LOOK_ALIKE: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    u: "υսцᴜꭎꭒʋ∪⋃𐓶ꞟʉµμ",
-    n: "ոпռηɴиήƞɳπ",
-    t: "тτᴛ7†ⲧţŧƭ+",
-    r: "гᴦꭇʀɾяґⲅꮁ",
-    s: "ѕꜱƽ5$ꮪʂ§",
-    e: "еҽє3ɛəℯ℮ⲉҿԑᴇ€",
-    d: "ԁժɗɖᴅꓒđð",
+    u: "υսцᴜꭎꭒʋ∪⋃𐓶ꞟʉµμᑌꓴ",
+    n: "ոпռηɴиήƞɳπᑎꓠ",
+    t: "тτᴛ7†ⲧţŧƭ+ꓔ𐊗𐊱⊤⟙",
+    r: "гᴦꭇʀɾяґⲅꮁᖇꓣ𐒴",
+    s: "ѕꜱƽ5$ꮪʂ§ᔕꓢ𐊖",
+    e: "еҽє3ɛəℯ℮ⲉҿԑᴇ€ꓰⴹ𐊆∃",
+    d: "ԁժɗɖᴅꓒđðᗪᗞꓓ",
   }).flatMap(([letter, others]) => [...others].map((other): [string, string] => [other, letter])),
 );
 
