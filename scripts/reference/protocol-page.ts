@@ -1,7 +1,7 @@
 /** The page about the protocol. Reserved events are a list of the protocol; reserved reasons are those that no source names. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { commandKinds, commandRows, type Reason, reasons } from "#protocol";
+import { commandKinds, commandRows, mcpToolOf, type Reason, reasons } from "#protocol";
 import {
   buildHandshake,
   contentBlocks,
@@ -93,12 +93,12 @@ function commandTable(): string {
   return table(
     ["command", "REST", "JSON-RPC", "MCP tool", "order", "who", "feature"],
     commandKinds.map((kind) => {
-      const { route = "POST /v1/sessions/{id}/commands", rpc, mcpTool, scope, humanOnly, feature } = commandRows[kind];
+      const { route = "POST /v1/sessions/{id}/commands", rpc, scope, humanOnly, feature } = commandRows[kind];
       return [
         `[\`${kind}\`](#${kind.toLowerCase()})`,
         `\`${route}\``,
         rpc === undefined ? "–" : `\`${rpc}\``,
-        `\`${mcpTool}\``,
+        `\`${mcpToolOf(kind)}\``,
         scope === "none" ? "at once" : scope,
         humanOnly === undefined ? "all" : "humans",
         feature === undefined ? "–" : `\`${feature}\``,

@@ -20,7 +20,6 @@ export const answerCommands = {
     humanOnly: "answer",
     route: "POST /v1/sessions/{id}/permission",
     rpc: "approval.respond",
-    mcpTool: "harness.answer_permission",
   }),
   AnswerQuestion: row({
     text: "Answers a QuestionAsked. The first answer counts.",
@@ -29,7 +28,6 @@ export const answerCommands = {
     humanOnly: "answer",
     feature: "ask_user",
     rpc: "question.respond",
-    mcpTool: "harness.answer_question",
   }),
   DescribeAck: row({
     text: "Returns the file that an AckRequested asks about, as it is now and as it was acked.",
@@ -39,7 +37,6 @@ export const answerCommands = {
     humanOnly: "read a file that waits for an ack",
     feature: "acks",
     rpc: "ack.describe",
-    mcpTool: "harness.describe_ack",
   }),
   AnswerAck: row({
     text: "Answers an AckRequested. The first answer counts. If the file is no longer what was shown, the answer is refused with HookHashChanged and the new version is asked about.",
@@ -55,7 +52,6 @@ export const answerCommands = {
     humanOnly: "ack a file",
     feature: "acks",
     rpc: "ack.respond",
-    mcpTool: "harness.answer_ack",
   }),
   ResolveOrphan: row({
     text: "Says whether an OrphanedCall succeeded or failed; abort ends the session.",
@@ -69,7 +65,6 @@ export const answerCommands = {
     humanOnly: "resolve an interrupted call",
     feature: "orphans",
     rpc: "call.resolve",
-    mcpTool: "harness.resolve_orphan",
   }),
   ListRules: row({
     text: "Returns the permission rules in effect, each with its source.",
@@ -78,7 +73,6 @@ export const answerCommands = {
     scope: "session",
     feature: "session_rules",
     rpc: "rule.list",
-    mcpTool: "harness.list_rules",
   }),
   RevokeRule: row({
     text: "Removes a rule that an answer added to this session.",
@@ -87,7 +81,6 @@ export const answerCommands = {
     humanOnly: "remove a rule",
     feature: "session_rules",
     rpc: "rule.revoke",
-    mcpTool: "harness.revoke_rule",
   }),
   PromoteRule: row({
     text: "Saves a rule of this session in the user's configuration.",
@@ -96,6 +89,5 @@ export const answerCommands = {
     humanOnly: "save a rule",
     feature: "session_rules",
     rpc: "rule.promote",
-    mcpTool: "harness.promote_rule",
   }),
 };

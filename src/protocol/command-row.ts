@@ -28,8 +28,8 @@ export interface CommandRow<Params extends z.ZodRawShape = z.ZodRawShape, Reply 
   readonly route?: `${"GET" | "POST" | "DELETE"} /v1/${string}`;
   /** Method of the JSON-RPC surface. Absent: a connection there has one attachment, which it does not change. */
   readonly rpc?: string;
-  /** A name that says what whoever allows the tool allows. */
-  readonly mcpTool: `harness.${string}`;
+  /** A name that says what whoever allows the tool allows. Absent: that of the command; see `mcpToolOf`. */
+  readonly mcpTool?: `harness.${string}`;
 }
 
 type Given<Params extends z.ZodRawShape, Reply extends z.ZodRawShape> = Omit<CommandRow<Params, Reply>, "reply"> &

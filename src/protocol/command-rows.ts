@@ -57,6 +57,11 @@ export function forSession<Kind extends SessionCommandKind>(
   return { ...command, session } as unknown as CommandOf<Kind>;
 }
 
+/** `SetModel` is `harness.set_model`. */
+export function mcpToolOf(kind: CommandKind): string {
+  return commandRows[kind].mcpTool ?? `harness.${kind.replace(/(?<!^)[A-Z]/g, "_$&").toLowerCase()}`;
+}
+
 /** Commands of a connection with the same key are carried out one after the other. Undefined: it waits for none. */
 export function orderKey(kind: CommandKind, session: string | undefined): string | undefined {
   const { scope } = commandRows[kind];

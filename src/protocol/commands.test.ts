@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type CommandKind, commandKinds, commandRows, orderKey } from "./command-rows.ts";
+import { type CommandKind, commandKinds, commandRows, mcpToolOf, orderKey } from "./command-rows.ts";
 import { commands } from "./commands.ts";
 import { parseCommand } from "./schemas.ts";
 
@@ -129,8 +129,11 @@ describe.each(Object.entries(examples))("%s", (kind, { body, wrong }) => {
   });
 });
 
-it.each(["rpc", "mcpTool"] as const)("has a name of its own on each wire: %s", (wire) => {
-  const names = commandKinds.flatMap((kind) => commandRows[kind][wire] ?? []);
+it.each([
+  ["rpc", (kind: CommandKind) => commandRows[kind].rpc ?? []],
+  ["mcpTool", mcpToolOf],
+])("has a name of its own on each wire: %s", (_wire, nameOf) => {
+  const names = commandKinds.flatMap(nameOf);
   expect(new Set(names).size).toBe(names.length);
 });
 

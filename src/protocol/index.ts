@@ -11,6 +11,7 @@ export {
   type Decision,
   forSession,
   isCommandKind,
+  mcpToolOf,
   orderKey,
   type ReplyOf,
   type SessionCommandKind,

@@ -10,7 +10,6 @@ export const scheduleCommands = {
     humanOnly: "list schedules",
     feature: "schedules",
     rpc: "schedule.list",
-    mcpTool: "harness.list_schedules",
   }),
   AddSchedule: row({
     text:
@@ -35,7 +34,6 @@ export const scheduleCommands = {
     feature: "schedules",
     route: "POST /v1/sessions/{id}/schedules",
     rpc: "schedule.add",
-    mcpTool: "harness.add_schedule",
   }),
   RemoveSchedule: row({
     text: "Removes a schedule of this user. A run that works goes on, and the sessions of earlier runs stay.",
@@ -44,7 +42,6 @@ export const scheduleCommands = {
     humanOnly: "remove schedules",
     feature: "schedules",
     rpc: "schedule.remove",
-    mcpTool: "harness.remove_schedule",
   }),
   RunSchedule: row({
     text: "Asks for one run of a schedule now, outside its times. Refused while it runs. ListSchedules says what became of it.",
@@ -54,6 +51,5 @@ export const scheduleCommands = {
     humanOnly: "run schedules",
     feature: "schedules",
     rpc: "schedule.run",
-    mcpTool: "harness.run_schedule",
   }),
 };

@@ -20,7 +20,6 @@ export const sessionCommands = {
     scope: "program",
     route: "POST /v1/sessions",
     rpc: "session.open",
-    mcpTool: "harness.create_session",
   }),
   AttachSession: row({
     text: "Subscribes the sender to a session's events.",
@@ -31,13 +30,11 @@ export const sessionCommands = {
     reply: ({ sessionId }) => ({ session: sessionId }),
     scope: "session",
     route: "GET /v1/sessions/{id}/events",
-    mcpTool: "harness.attach_session",
   }),
   DetachSession: row({
     text: "Ends the subscription; a running turn continues.",
     params: ({ session }) => ({ session }),
     scope: "session",
-    mcpTool: "harness.detach_session",
   }),
   EndSession: row({
     text: "Cancels the running turn and closes the session; its log stays.",
@@ -46,7 +43,6 @@ export const sessionCommands = {
     feature: "end_session",
     route: "DELETE /v1/sessions/{id}",
     rpc: "session.end",
-    mcpTool: "harness.end_session",
   }),
   SetContext: row({
     text: "Sets values of the run context (null removes one) from the next step on.",
@@ -55,7 +51,6 @@ export const sessionCommands = {
     humanOnly: SET_CONTEXT_DEED,
     feature: "context_values",
     rpc: "context.set",
-    mcpTool: "harness.set_context",
   }),
   UndoTurn: row({
     text: "Reverts what the calls of a turn changed in the workspace. Only while no turn runs.",
@@ -74,7 +69,6 @@ export const sessionCommands = {
     feature: "undo",
     route: "POST /v1/sessions/{id}/undo",
     rpc: "undo.turn",
-    mcpTool: "harness.undo_turn",
   }),
   UndoCall: row({
     text: "Reverts what one call changed in the workspace. Only while no turn runs.",
@@ -85,7 +79,6 @@ export const sessionCommands = {
     feature: "undo",
     route: "POST /v1/sessions/{id}/undo",
     rpc: "undo.call",
-    mcpTool: "harness.undo_call",
   }),
   Redo: row({
     text: "Applies again what was undone. Only while no turn runs.",
@@ -101,7 +94,6 @@ export const sessionCommands = {
     feature: "undo",
     route: "POST /v1/sessions/{id}/undo",
     rpc: "undo.redo",
-    mcpTool: "harness.redo",
   }),
   DescribeSession: row({
     text: "Returns what a session runs with: branch, mode, sandbox, models, MCP servers and hooks.",
@@ -110,7 +102,6 @@ export const sessionCommands = {
     scope: "none",
     feature: "describe_session",
     rpc: "session.describe",
-    mcpTool: "harness.describe_session",
   }),
   DescribeChanges: row({
     text: "Returns what calls of a session changed in its workspace, as recorded for undo.",
@@ -124,7 +115,6 @@ export const sessionCommands = {
     humanOnly: "read the changes of a session",
     feature: "describe_changes",
     rpc: "changes.describe",
-    mcpTool: "harness.describe_changes",
   }),
   RunSlashCommand: row({
     text: "Runs a slash command of the session. The reply says what the client does next.",
@@ -141,7 +131,6 @@ export const sessionCommands = {
     scope: "session",
     feature: "slash_commands",
     rpc: "slash_command.run",
-    mcpTool: "harness.run_slash_command",
   }),
   CompleteInput: row({
     text: "Says what can stand in the place of an input that a person types: slash commands, their arguments, files behind @, @server:uri.",
@@ -151,7 +140,6 @@ export const sessionCommands = {
     humanOnly: "complete an input",
     feature: "complete_input",
     rpc: "input.complete",
-    mcpTool: "harness.complete_input",
   }),
   CustomCommand: row({
     text: "Routed by namespace to the plugin that claimed it.",
@@ -164,6 +152,5 @@ export const sessionCommands = {
     reply: ({ z }) => ({ result: z.unknown().describe("What the plugin's handler returned.") }),
     scope: "session",
     rpc: "custom.run",
-    mcpTool: "harness.custom_command",
   }),
 };

@@ -29,7 +29,6 @@ export const turnCommands = {
     humanOnly: "take back a queued input",
     feature: "withdraw_input",
     rpc: "turn.withdraw",
-    mcpTool: "harness.withdraw_input",
   }),
   SteerTurn: row({
     text: "Sends a message to the running turn; the model reads it at the next step. Refused with NoTurnRunning if no turn runs.",
@@ -46,7 +45,6 @@ export const turnCommands = {
     scope: "session",
     route: "POST /v1/sessions/{id}/cancel",
     rpc: "turn.cancel",
-    mcpTool: "harness.cancel_turn",
   }),
   RunShellCommand: row({
     text:
@@ -58,7 +56,6 @@ export const turnCommands = {
     humanOnly: "run a command without a question",
     feature: "shell_commands",
     rpc: "shell.run",
-    mcpTool: "harness.run_shell_command",
   }),
   CompactSession: row({
     text:
@@ -73,7 +70,6 @@ export const turnCommands = {
     feature: "compaction",
     route: "POST /v1/sessions/{id}/compact",
     rpc: "session.compact",
-    mcpTool: "harness.compact_session",
   }),
   SetModel: row({
     text: "Uses another model from the next step on.",
@@ -84,7 +80,6 @@ export const turnCommands = {
     scope: "session",
     route: "POST /v1/sessions/{id}/model",
     rpc: "model.set",
-    mcpTool: "harness.set_model",
   }),
   EnterPlanMode: row({
     text: "Allows only read-only calls from now on.",
@@ -93,7 +88,6 @@ export const turnCommands = {
     feature: "plan_mode",
     route: "POST /v1/sessions/{id}/plan-mode",
     rpc: "plan.enter",
-    mcpTool: "harness.enter_plan_mode",
   }),
   ExitPlanMode: row({
     text: "Approves or rejects the plan that the agent proposed last, and leaves plan mode if it is approved.",
@@ -108,7 +102,6 @@ export const turnCommands = {
     feature: "plan_mode",
     route: "POST /v1/sessions/{id}/plan-mode",
     rpc: "plan.exit",
-    mcpTool: "harness.exit_plan_mode",
   }),
   ClosePlan: row({
     text: "Says that the agreed plan is done or dropped; later requests no longer have it.",
@@ -117,7 +110,6 @@ export const turnCommands = {
     humanOnly: "close a plan",
     feature: "plan_mode",
     rpc: "plan.close",
-    mcpTool: "harness.close_plan",
   }),
   SetMode: row({
     text: "Sets the mode: ask, plan (only read-only calls run), or accept-edits (Edit and Write run unasked; steering files still ask).",
@@ -126,6 +118,5 @@ export const turnCommands = {
     humanOnly: "set the mode",
     feature: "modes",
     rpc: "mode.set",
-    mcpTool: "harness.set_mode",
   }),
 };
