@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { hash } from "node:crypto";
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, realpathSync } from "node:fs";
-import { isAbsolute, relative, sep } from "node:path";
+import { isInside } from "#world";
 import type { Problem, SourceLocation } from "./project.ts";
 import { error } from "./schema.ts";
 
@@ -62,11 +62,6 @@ export function readFileContent(path: string, file: string, inside: string | und
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
-}
-
-export function isInside(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 /** A file that grows while it is read is cut at the size it had; the next look at it sees that it changed. */

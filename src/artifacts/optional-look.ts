@@ -2,8 +2,8 @@
 import { type Dirent, readdirSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { errnoOf, matchStars } from "#base";
+import { isInside } from "#world";
 import { type ContextSource, contextSources, DEFAULT_CONTEXT_SOURCES } from "./context-sources.ts";
-import { isInside } from "./file-content.ts";
 import { type OptionalKind, type OptionalPlaces, optionalKinds } from "./file-kinds.ts";
 import type { Problem } from "./project.ts";
 import { type FolderScan, isFileThere, isThere, type SourceFile } from "./project-files.ts";

@@ -2,7 +2,7 @@
 import { lstatSync, readdirSync, realpathSync } from "node:fs";
 import { basename, join, relative, resolve, sep } from "node:path";
 import { errnoOf, nearestName } from "#base";
-import { isInside } from "./file-content.ts";
+import { isInside } from "#world";
 import type { FileKind, Problem, SourceLocation } from "./project.ts";
 import { error, warning } from "./schema.ts";
 

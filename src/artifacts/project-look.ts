@@ -1,8 +1,9 @@
 /** One look at everything a project consists of on disk; what was seen before and has not changed is not read again. */
 import { realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
+import { isInside } from "#world";
 import { type ReadFile, versionOf } from "./assemble.ts";
-import { type FileContent, isInside, readFileContent } from "./file-content.ts";
+import { type FileContent, readFileContent } from "./file-content.ts";
 import type { OptionalPlaces } from "./file-kinds.ts";
 import type { HooksContent } from "./hook-files.ts";
 import { defaultOptionalPlaces, scanOptional } from "./optional-look.ts";

@@ -1,10 +1,10 @@
 /** The folder that a run works in: made for it, filled as the case says, and gone afterwards. */
 import { copyFile, lstat, mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { SetupFile } from "#artifacts";
 import { messageOf } from "#base";
-import { makeFolder } from "#world";
+import { isInside, makeFolder } from "#world";
 
 /** Of everything that is copied for one run. */
 const MAX_COPIED_FILES = 5_000;
@@ -66,7 +66,7 @@ export async function makeCaseFolder(
 async function sourceOf(from: string, casePath: string, sources: readonly string[]): Promise<string> {
   const real = await realpath(resolve(dirname(casePath), from));
   const roots = await Promise.all([dirname(casePath), ...sources].map((root) => realpath(root)));
-  if (isAbsolute(from) || !roots.some((root) => isWithin(root, real))) {
+  if (isAbsolute(from) || !roots.some((root) => isInside(root, real))) {
     throw new Error(`${from} is neither below the case nor below the current folder`);
   }
   return real;
@@ -86,9 +86,4 @@ async function copy(from: string, to: string, copied: { files: number; bytes: nu
     throw new Error(`more than ${MAX_COPIED_FILES} files or ${MAX_COPIED_BYTES} bytes`);
   }
   await copyFile(from, to);
-}
-
-function isWithin(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }

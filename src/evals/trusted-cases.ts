@@ -3,7 +3,7 @@
  * file that a repository brings.
  */
 import { existsSync, readdirSync, realpathSync } from "node:fs";
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import type { AwaitingFile, JudgedFile, TrustPort } from "#artifacts";
 import {
   ackRefusal,
@@ -17,6 +17,7 @@ import {
 } from "#program";
 import { ReasonError } from "#protocol";
 import { createLockFileTrust } from "#trust";
+import { isInside } from "#world";
 import { type CaseFile, type LoadedCase, loadSuite } from "./load-suite.ts";
 
 /** Where cases are when nobody says so. */
@@ -71,9 +72,8 @@ function judgedCases(root: string, cases: readonly LoadedCase[]): readonly Judge
 
 /** As in a lock: relative to the project with `/`, absolute outside it. */
 function nameIn(root: string, path: CaseFile["path"]): string {
-  const way = relative(root, realpathSync.native(path));
-  const isOutside = way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way);
-  return isOutside ? path : way.split(sep).join("/");
+  const real = realpathSync.native(path);
+  return isInside(root, real) ? relative(root, real).split(sep).join("/") : path;
 }
 
 /** The real path of the project that a case belongs to: the nearest around it, else the current folder, else its own. */
@@ -84,8 +84,7 @@ function rootOf({ cwd }: ProgramPorts, path: string): string {
     if (folder === dirname(folder)) break;
   }
   const here = realpathSync.native(resolve(cwd));
-  const way = relative(here, own);
-  return way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way) ? own : here;
+  return isInside(here, own) ? here : own;
 }
 
 /** Whether there is more in its `.harness` than the sessions that the program keeps there, which make no project. */

@@ -1,8 +1,9 @@
 /** An answer about an MCP server on its way to another machine: its files are named from the project, and interpreters stay behind. Pure. */
-import { isAbsolute, join, relative, sep } from "node:path";
+import { isAbsolute, join, relative } from "node:path";
 import type { PinnedFile } from "#artifacts";
 import { isInterpreter } from "#session";
 import type { LockFile, ServerAnswer } from "#trust";
+import { isInside } from "#world";
 import type { GivenAnswers } from "./project-servers.ts";
 
 export function handedOn(root: string, answer: ServerAnswer): ServerAnswer {
@@ -24,9 +25,4 @@ export function handedAnswers(root: string, { servers = [] }: LockFile): GivenAn
     files: answer.files.map(({ path, real = path, sha256 }) => ({ path: place(path), real: place(real), sha256 })),
   }));
   return { isHandedOn: true, serverAnswers: () => placed };
-}
-
-function isInside(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }

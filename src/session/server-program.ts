@@ -4,7 +4,7 @@
  */
 import { hash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
-import { basename, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, join, relative, resolve, sep } from "node:path";
 import type { McpConnection, McpServer, PinnedFile } from "#artifacts";
 import { EffectError } from "#base";
 import { ReasonError } from "#protocol";
@@ -12,6 +12,7 @@ import {
   type FoundProgram,
   fileSha256,
   findProgram,
+  isInside,
   makePrivateDirectory,
   realPath,
   realPathIfThere,
@@ -228,11 +229,6 @@ const COPY_MODE = 0o700;
 
 function copyPath(copies: string, sha256: string): string {
   return join(copies, sha256);
-}
-
-function isInside(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 function isFile(path: string): boolean {

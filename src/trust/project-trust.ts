@@ -1,7 +1,7 @@
 /** Whether somebody has agreed to the files of a project as they are: by what this user acked here, or by a lock file that was handed in. */
 
 import { lstatSync } from "node:fs";
-import { isAbsolute, relative, resolve, sep } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import {
   type AwaitingFile,
   isOptionalKind,
@@ -12,6 +12,7 @@ import {
   type TrustPort,
 } from "#artifacts";
 import { defined, errnoOf } from "#base";
+import { isInside } from "#world";
 import { type AckedFile, type ApprovedLock, createApprovedLock, type TrustKeys } from "./approved-lock.ts";
 import { type Change, classifyChange } from "./change-class.ts";
 import type { AckedHow, LockEntry, LockFile } from "./lock-file.ts";
@@ -191,9 +192,4 @@ function isThere(path: string): boolean {
     // A part of the way is no folder any more: the file is gone. Anything else cannot be told, and reading it will say so.
     return errnoOf(error) !== "ENOTDIR";
   }
-}
-
-function isInside(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }

@@ -42,7 +42,7 @@ export {
 } from "./processes.ts";
 export { createProgramFacts, type FoundProgram, fileSha256, findProgram } from "./program-facts.ts";
 export { createPublicWeb, listedHost } from "./public-web.ts";
-export { realPath, realPathIfThere } from "./real-path.ts";
+export { isInside, realPath, realPathIfThere } from "./real-path.ts";
 export { refusedWorkspace } from "./refused-workspace.ts";
 export { isPrivateByName, type RemoteRequest, sendThroughSocket, sendToAddress } from "./remote-request.ts";
 export { createScratchFolders, type ScratchFolders } from "./scratch-folder.ts";

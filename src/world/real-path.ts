@@ -1,6 +1,6 @@
 /** Where a path leads that the program itself has named. For those that a tool names there is `workspace-path.ts`, which refuses what leads out of it. */
 import { realpathSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import { errnoOf } from "#base";
 
 /** Undefined when it leads nowhere, or where nobody may look. */
@@ -20,4 +20,10 @@ export function realPath(path: string): string {
     if (errnoOf(error) !== "ENOENT" || dirname(path) === path) return path;
     return join(realPath(dirname(path)), basename(path));
   }
+}
+
+/** `folder` itself is inside. Looks at no disk. */
+export function isInside(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }

@@ -4,9 +4,9 @@
  */
 import { realpathSync } from "node:fs";
 import { lstat, readlink } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, parse, relative, resolve, sep } from "node:path";
+import { basename, dirname, join, parse, relative, resolve, sep } from "node:path";
 import { EffectError, errnoOf, fileError } from "#base";
-import { realPathIfThere } from "./real-path.ts";
+import { isInside, realPathIfThere } from "./real-path.ts";
 
 const MAX_LINKS = 40;
 /** Longer ones no system opens. */
@@ -72,9 +72,6 @@ function nearestParent(absolute: string): { readonly parent: string; readonly re
 }
 
 function relativeTo(root: string, real: string, shown: string): string {
-  const path = relative(root, real);
-  if (path === ".." || path.startsWith(`..${sep}`) || isAbsolute(path)) {
-    throw new EffectError("OutsideWorkspace", `${shown} is outside the workspace ${root}`);
-  }
-  return path === "" ? "." : path;
+  if (!isInside(root, real)) throw new EffectError("OutsideWorkspace", `${shown} is outside the workspace ${root}`);
+  return relative(root, real) || ".";
 }

@@ -2,37 +2,20 @@
 import type { Binding, FunctionScope } from "./scope.ts";
 import type { Token } from "./tokens.ts";
 
-export interface Ident {
-  readonly kind: "ident";
-  readonly name: string;
-  readonly pos: number;
-  binding: Binding | null;
-}
+type Node<Kind extends string, Fields> = Readonly<Fields> & { readonly kind: Kind; readonly pos: number };
 
-interface Literal {
-  readonly kind: "literal";
-  readonly token: "int literal" | "float literal" | "string literal" | "bytes literal";
-  readonly value: string | number | bigint;
-  readonly pos: number;
-}
+export type Ident = Node<"ident", { name: string }> & { binding: Binding | null };
+export type BinaryExpr = Node<"binary", { op: Token; x: Expr; y: Expr }>;
+export type SliceExpr = Node<"slice", { x: Expr; low: Expr | null; high: Expr | null; step: Expr | null }>;
+export type CallExpr = Node<"call", { fn: Expr; args: readonly Argument[] }>;
+export type Argument = Node<"positional" | "keyword" | "star" | "starstar", { name: string; value: Expr }>;
 
-interface ListExpr {
-  readonly kind: "list";
-  readonly items: readonly Expr[];
-  readonly pos: number;
-}
-
-interface TupleExpr {
-  readonly kind: "tuple";
-  readonly items: readonly Expr[];
-  readonly pos: number;
-}
-
-interface ParenExpr {
-  readonly kind: "paren";
-  readonly x: Expr;
-  readonly pos: number;
-}
+export type ForClause = Node<"for", { vars: Expr; x: Expr }>;
+export type IfClause = Node<"if", { test: Expr }>;
+export type Comprehension = Node<
+  "comprehension",
+  { body: Expr | DictEntry; curly: boolean; clauses: readonly (ForClause | IfClause)[] }
+> & { scope: FunctionScope | null };
 
 export interface DictEntry {
   readonly key: Expr;
@@ -40,101 +23,11 @@ export interface DictEntry {
   readonly colon: number;
 }
 
-interface DictExpr {
-  readonly kind: "dict";
-  readonly entries: readonly DictEntry[];
-  readonly pos: number;
-}
-
-interface CondExpr {
-  readonly kind: "cond";
-  readonly test: Expr;
-  readonly yes: Expr;
-  readonly no: Expr;
-  readonly pos: number;
-}
-
-interface UnaryExpr {
-  readonly kind: "unary";
-  readonly op: "+" | "-" | "~" | "not";
-  readonly x: Expr;
-  readonly pos: number;
-}
-
-export interface BinaryExpr {
-  readonly kind: "binary";
-  readonly op: Token;
-  readonly x: Expr;
-  readonly y: Expr;
-  readonly pos: number;
-}
-
-interface DotExpr {
-  readonly kind: "dot";
-  readonly x: Expr;
-  readonly name: string;
-  readonly pos: number;
-}
-
-interface IndexExpr {
-  readonly kind: "index";
-  readonly x: Expr;
-  readonly y: Expr;
-  readonly pos: number;
-}
-
-export interface SliceExpr {
-  readonly kind: "slice";
-  readonly x: Expr;
-  readonly low: Expr | null;
-  readonly high: Expr | null;
-  readonly step: Expr | null;
-  readonly pos: number;
-}
-
-export interface Argument {
-  readonly kind: "positional" | "keyword" | "star" | "starstar";
-  readonly name: string;
-  readonly value: Expr;
-  readonly pos: number;
-}
-
-export interface CallExpr {
-  readonly kind: "call";
-  readonly fn: Expr;
-  readonly args: readonly Argument[];
-  readonly pos: number;
-}
-
-export interface ForClause {
-  readonly kind: "for";
-  readonly vars: Expr;
-  readonly x: Expr;
-  readonly pos: number;
-}
-
-export interface IfClause {
-  readonly kind: "if";
-  readonly test: Expr;
-  readonly pos: number;
-}
-
-export interface Comprehension {
-  readonly kind: "comprehension";
-  readonly body: Expr | DictEntry;
-  readonly curly: boolean;
-  readonly clauses: readonly (ForClause | IfClause)[];
-  readonly pos: number;
-  scope: FunctionScope | null;
-}
-
-export interface Parameter {
-  readonly kind: "plain" | "optional" | "star" | "starstar";
-  /** Null for a bare `*`. */
-  readonly ident: Ident | null;
-  readonly fallback: Expr | null;
-  readonly pos: number;
-}
+/** The identifier is null for a bare `*`. */
+export type Parameter = Node<
+  "plain" | "optional" | "star" | "starstar",
+  { ident: Ident | null; fallback: Expr | null }
+>;
 
 /** What `def` and `lambda` share. */
 export interface FunctionNode {
@@ -145,54 +38,32 @@ export interface FunctionNode {
   scope: FunctionScope | null;
 }
 
-interface LambdaExpr {
-  readonly kind: "lambda";
-  readonly fn: FunctionNode;
-  readonly pos: number;
-}
-
 export type Expr =
   | Ident
-  | Literal
-  | ListExpr
-  | TupleExpr
-  | ParenExpr
-  | DictExpr
-  | CondExpr
-  | UnaryExpr
+  | Node<
+      "literal",
+      { token: "int literal" | "float literal" | "string literal" | "bytes literal"; value: string | number | bigint }
+    >
+  | Node<"list" | "tuple", { items: readonly Expr[] }>
+  | Node<"paren", { x: Expr }>
+  | Node<"dict", { entries: readonly DictEntry[] }>
+  | Node<"cond", { test: Expr; yes: Expr; no: Expr }>
+  | Node<"unary", { op: "+" | "-" | "~" | "not"; x: Expr }>
   | BinaryExpr
-  | DotExpr
-  | IndexExpr
+  | Node<"dot", { x: Expr; name: string }>
+  | Node<"index", { x: Expr; y: Expr }>
   | SliceExpr
   | CallExpr
   | Comprehension
-  | LambdaExpr;
+  | Node<"lambda", { fn: FunctionNode }>;
 
-interface ExprStmt {
-  readonly kind: "expr";
-  readonly x: Expr;
-}
-
-export interface AssignStmt {
-  readonly kind: "assign";
-  /** "=" or the operator of an augmented assignment, without its "=". */
-  readonly op: Token;
-  readonly target: Expr;
-  readonly value: Expr;
-  readonly pos: number;
-}
-
-interface BranchStmt {
-  readonly kind: "branch";
-  readonly token: "break" | "continue" | "pass";
-  readonly pos: number;
-}
-
-interface DefStmt {
-  readonly kind: "def";
-  readonly ident: Ident;
-  readonly fn: FunctionNode;
-}
+/** `op` is "=" or the operator of an augmented assignment, without its "=". */
+export type AssignStmt = Node<"assign", { op: Token; target: Expr; value: Expr }>;
+export type ForStmt = Node<"forStmt", { vars: Expr; x: Expr; body: readonly Stmt[] }>;
+export type LoadStmt = Node<
+  "load",
+  { module: string; names: readonly { readonly from: string; readonly fromPos: number; readonly to: Ident }[] }
+>;
 
 export interface IfStmt {
   readonly kind: "if";
@@ -201,35 +72,16 @@ export interface IfStmt {
   readonly otherwise: readonly Stmt[];
 }
 
-export interface ForStmt {
-  readonly kind: "forStmt";
-  readonly vars: Expr;
-  readonly x: Expr;
-  readonly body: readonly Stmt[];
-  readonly pos: number;
-}
-
-interface WhileStmt {
-  readonly kind: "while";
-  readonly test: Expr;
-  readonly body: readonly Stmt[];
-  readonly pos: number;
-}
-
-interface ReturnStmt {
-  readonly kind: "return";
-  readonly x: Expr | null;
-  readonly pos: number;
-}
-
-export interface LoadStmt {
-  readonly kind: "load";
-  readonly module: string;
-  readonly names: readonly { readonly from: string; readonly fromPos: number; readonly to: Ident }[];
-  readonly pos: number;
-}
-
-export type Stmt = ExprStmt | AssignStmt | BranchStmt | DefStmt | IfStmt | ForStmt | WhileStmt | ReturnStmt | LoadStmt;
+export type Stmt =
+  | { readonly kind: "expr"; readonly x: Expr }
+  | AssignStmt
+  | Node<"branch", { token: "break" | "continue" | "pass" }>
+  | { readonly kind: "def"; readonly ident: Ident; readonly fn: FunctionNode }
+  | IfStmt
+  | ForStmt
+  | Node<"while", { test: Expr; body: readonly Stmt[] }>
+  | Node<"return", { x: Expr | null }>
+  | LoadStmt;
 
 /** Offset where an expression begins. */
 export function startOf(e: Expr): number {
