@@ -5,7 +5,7 @@
 import type { ArtifactKind, OptionalKind } from "./file-kinds.ts";
 import type { DeclaredServer } from "./mcp-server.ts";
 import type { LeftOutFile, OptionalFile } from "./optional-file.ts";
-import type { LabelRule, PermissionRule, RetrySettings, TimeoutSettings } from "./settings.ts";
+import type { LabelRule, ModelSettings, PermissionRule } from "./settings.ts";
 
 /** Where something is written; `file` as people know it: relative to the project root, also in folders of the repository above it; absolute elsewhere. Both from 1. */
 export interface SourceLocation {
@@ -147,18 +147,8 @@ export interface ToolsPolicy {
   readonly place?: SourceLocation;
 }
 
-export interface ModelConfig {
-  /** `provider:name`. */
-  readonly model: string;
+export interface ModelConfig extends Omit<ModelSettings, "credential" | "fromProject" | "headers"> {
   readonly place: SourceLocation;
-  readonly baseUrl?: string;
-  readonly apiKeyEnv?: string;
-  readonly family?: "openai" | "anthropic";
-  readonly maxTokens?: number;
-  readonly temperature?: number;
-  readonly contextTokens?: number;
-  readonly retry?: RetrySettings;
-  readonly timeouts?: TimeoutSettings;
 }
 
 /** Where the text of a context source comes from. */

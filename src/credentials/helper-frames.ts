@@ -47,23 +47,24 @@ export type HelperCommand =
       /** Which stored login its requests use, by the time it was made. Absent: none. */
       readonly login?: string;
     }
-  | {
-      /** A login at an MCP server; the request with this id starts it. */
-      readonly type: "login";
-      readonly id: string;
-      readonly name: string;
-      readonly url: string;
-      readonly kind: "http" | "sse";
-      /** As they are written in the user's entry. */
-      readonly headers: Readonly<Record<string, string>>;
-      readonly mayBePrivate: boolean;
-      readonly clientId?: string;
-      /** A secret that was handed over. */
-      readonly clientSecret?: string;
-      readonly clientMetadataUrl?: string;
-      readonly callbackPort?: number;
-      readonly scopes?: readonly string[];
-    };
+  /** A login at an MCP server; the request with this id starts it. The client secret is one that was handed over. */
+  | ({ readonly type: "login"; readonly id: string; readonly clientSecret?: string } & LoginEntry);
+
+/** The entry of an MCP server, as far as a login needs it. */
+export interface LoginEntry {
+  readonly name: string;
+  readonly url: string;
+  readonly kind: "http" | "sse";
+  /** As they are written in the user's entry. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly mayBePrivate: boolean;
+  /** A client that the user registered at the authorization server. */
+  readonly clientId?: string;
+  /** Where the client metadata document of the user is hosted. */
+  readonly clientMetadataUrl?: string;
+  readonly callbackPort?: number;
+  readonly scopes?: readonly string[];
+}
 
 /** A secret that was handed over, as the value of a header. */
 export interface SecretHeader {

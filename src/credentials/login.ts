@@ -5,26 +5,15 @@ import type { CredentialRoute } from "#engine";
 import { ReasonError } from "#protocol";
 import { createLineSplitter } from "#wire";
 import { sendThroughSocket } from "#world";
-import type { HelperCommand } from "./helper-frames.ts";
+import type { HelperCommand, LoginEntry } from "./helper-frames.ts";
 import type { LoginLine } from "./helper-login.ts";
 
 const MAX_LINE_BYTES = 64 * 1024;
 /** The helper ends a login after five minutes; this is for a helper that does not. */
 const PATIENCE_MS = 10 * 60_000;
 
-export interface LoginWish {
-  readonly name: string;
-  readonly url: string;
-  readonly kind: "http" | "sse";
-  readonly headers: Readonly<Record<string, string>>;
-  readonly mayBePrivate: boolean;
-  /** A client that the user registered at the authorization server. */
-  readonly clientId?: string;
+export interface LoginWish extends LoginEntry {
   readonly clientSecretVariable?: string;
-  /** Where the client metadata document of the user is hosted. */
-  readonly clientMetadataUrl?: string;
-  readonly callbackPort?: number;
-  readonly scopes?: readonly string[];
   /** Called with each address that a person has to open in a browser. */
   readonly onAddress: (url: string) => void;
   readonly signal: AbortSignal;

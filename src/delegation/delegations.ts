@@ -11,12 +11,11 @@ import {
   type Hook,
   type HookDispatcher,
   type HookPoint,
-  type Tool,
   type ToolContext,
   ToolError,
 } from "#engine";
 import { type Event, type EventPayload, ReasonError, reasonText, type SessionId } from "#protocol";
-import { type Bundles, type Composed, compose, findAgent, refuse } from "./compose.ts";
+import { type Composed, type ComposeParts, compose, findAgent, refuse } from "./compose.ts";
 import type { Delegate, OpenDelegate } from "./delegate.ts";
 import { attributesOf, cutMiddle, type DelegationOutcome, resultText, statusOf } from "./outcome.ts";
 import { changedRequest, type DelegationRequest, parseRequest, prePayload, requestChanges } from "./request.ts";
@@ -33,17 +32,11 @@ const STOPPED_HOOKS_MS = 500;
 
 export type DelegationMode = EventPayload<"DelegationStarted">["mode"];
 
-export interface DelegationParts {
+export interface DelegationParts extends Pick<ComposeParts, "depth" | "bundles" | "callable" | "all" | "denied"> {
   readonly clock: Pick<Clock, "monotonicMs" | "sleep">;
   readonly bus: Pick<EventBus, "publish">;
-  /** Of the session that delegates. */
-  readonly depth: number;
   readonly limits: () => DelegationConfig;
   readonly agents: () => readonly AgentArtifact[];
-  readonly bundles: Bundles;
-  readonly callable: () => readonly Tool[];
-  readonly all: () => readonly Tool[];
-  readonly denied: (name: string) => string | undefined;
   readonly tree: DelegationTree;
   /** Those of this session, with `own` before them. */
   readonly hooks: (own: readonly Hook[]) => HookDispatcher | undefined;

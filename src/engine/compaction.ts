@@ -9,15 +9,11 @@ import type { EventBus } from "./bus.ts";
 import type { Conversation } from "./conversation.ts";
 import type { ModelOutcome, ModelRequest } from "./provider.ts";
 import type { RequestHandler } from "./request-chain.ts";
+import type { ToolCall } from "./tool-chain.ts";
 import { cancelledEnding, type Ending } from "./turn-ending.ts";
 import { addUse, publishCost, type Tally, tallyModelCall } from "./turn-tally.ts";
 
-export interface CompactionPoint {
-  readonly session: SessionId;
-  readonly turn: TurnId;
-  readonly step: number;
-  readonly originator: ClientId;
-  readonly signal: AbortSignal;
+export interface CompactionPoint extends Pick<ToolCall, "session" | "turn" | "step" | "originator" | "signal"> {
   /** `provider:name` of the next request. */
   readonly model: string;
   readonly conversation: Pick<Conversation, "parts" | "pinned">;

@@ -3,11 +3,11 @@
  * none of the later mutating ones after a failure. Every call gets exactly one result, also when nothing ran.
  */
 import { defined, messageOf } from "#base";
-import { type CallId, type ClientId, reasonText, type SessionId, storeFailure, type TurnId } from "#protocol";
+import { type CallId, reasonText, storeFailure } from "#protocol";
 import type { EventBus } from "./bus.ts";
 import type { Attributes } from "./hook.ts";
 import type { Tool } from "./tool.ts";
-import { type CallResult, refusal, type ToolCall, type ToolHandler, type UnaskedCall } from "./tool-chain.ts";
+import { type CallResult, refusal, type ToolCall, type ToolHandler } from "./tool-chain.ts";
 
 /** Calls of one response that run at the same time. */
 const MAX_PARALLEL_CALLS = 8;
@@ -34,22 +34,14 @@ export interface ToolSettings {
   readonly onError: "stop" | "continue";
 }
 
-export interface DispatchInput {
-  readonly session: SessionId;
-  readonly turn: TurnId;
-  readonly step: number;
-  readonly originator: ClientId;
+export interface DispatchInput
+  extends Pick<ToolCall, "session" | "turn" | "step" | "depth" | "originator" | "allowedBy" | "unasked" | "signal"> {
   readonly calls: readonly RequestedCall[];
   readonly tools: readonly Tool[];
   /** Why a tool that exists is not among them. */
   readonly hidden: HiddenTools;
-  readonly depth: number;
-  readonly signal: AbortSignal;
   /** The call that makes these, when it is not the model. */
   readonly parent?: ToolCall;
-  /** The person who makes these calls, when it is not the agent. */
-  readonly allowedBy?: ClientId;
-  readonly unasked?: UnaskedCall;
 }
 
 /** Says why a tool must not be called, or nothing when it is not known at all. */

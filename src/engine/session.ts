@@ -4,8 +4,7 @@ import { type ClientId, type IdMint, type InputBlock, ReasonError, type SessionI
 import type { EventBus, Subscriber } from "./bus.ts";
 import type { Compactor } from "./compaction.ts";
 import { createConversation } from "./conversation.ts";
-import type { HiddenTools, ToolSettings } from "./dispatch.ts";
-import type { HookDispatcher } from "./hook.ts";
+import type { HiddenTools } from "./dispatch.ts";
 import { createInnerCalls } from "./inner-calls.ts";
 import { type CheckToken, createInputQueue, type InputToken, type QueuedInput } from "./input-queue.ts";
 import type { Lasting } from "./lasting.ts";
@@ -30,12 +29,23 @@ import type { StopCheck } from "./stop-check.ts";
 import type { SessionStore } from "./store.ts";
 import type { Tool, ToolSource } from "./tool.ts";
 import type { ToolMiddleware } from "./tool-chain.ts";
-import { runTurn, type TurnInput } from "./turn.ts";
+import { runTurn, type TurnInput, type TurnParts } from "./turn.ts";
 import { createTurnJoin, type JoinTurn } from "./turn-context.ts";
 import type { CancelCause } from "./turn-ending.ts";
-import type { ModelUse } from "./turn-tally.ts";
 
-export interface SessionParts {
+export interface SessionParts
+  extends Pick<
+    TurnParts,
+    | "toolSettings"
+    | "hooks"
+    | "beforeTurn"
+    | "beforeStep"
+    | "askInStep"
+    | "settle"
+    | "beforeEnd"
+    | "takeUsed"
+    | "maxSteps"
+  > {
   readonly ids: IdMint;
   readonly store: Pick<SessionStore, "update">;
   readonly provider: Provider;
@@ -55,28 +65,12 @@ export interface SessionParts {
   readonly isServer?: (name: string) => boolean;
   /** Tools that are there and must not be called; the model does not see them. Asked at every step. */
   readonly hidden?: HiddenTools;
-  readonly toolSettings: ToolSettings;
-  readonly maxSteps: number;
   /** 0 for the root agent. */
   readonly depth?: number;
-  /** Asked around turns and when the agent wants to stop. */
-  readonly hooks?: HookDispatcher;
   /** Adds what joins a turn besides its input. */
   readonly joinTurn?: JoinTurn;
-  /** Before anything of a turn is told to anybody. */
-  readonly beforeTurn?: () => Promise<void>;
-  /** Before a turn asks its hooks, and before each further step: what was written since takes effect. */
-  readonly beforeStep?: (turn: TurnId) => Promise<void>;
-  /** In each step, once the turn is in the log: what a person is asked before the request is made. */
-  readonly askInStep?: (signal: AbortSignal) => Promise<void>;
   /** Whether an agent that wants to stop has done its work. */
   readonly checkStop?: StopCheck;
-  /** Before a turn ends: ends what it has set going and has not waited for. Must not throw. */
-  readonly settle?: () => Promise<void>;
-  /** Before the end of each turn: publishes what was counted. Must not throw. */
-  readonly beforeEnd?: (turn: TurnId) => void;
-  /** What tools have had the model answer since it was asked last; added to the turn that runs. */
-  readonly takeUsed?: () => readonly ModelUse[];
   /** Asked before an input begins that came with a token and had to wait. Absent: none of those begins. */
   readonly checkToken?: CheckToken;
   /** Where an earlier run left the session; absent for a new one. */

@@ -42,21 +42,25 @@ export interface TurnParts extends StepParts {
   readonly tools: () => readonly Tool[];
   readonly hidden: HiddenTools;
   readonly depth: number;
+  /** Asked around turns and when the agent wants to stop. */
   readonly hooks?: HookDispatcher;
   /** Adds the files, resources and prompts that the input names; absent for delegates, whose input no person wrote. */
   readonly expandMentions?: ExpandMentions;
   readonly runOwnCommand: RunOwnCommand;
   /** Adds what joins the turn besides its input. */
   readonly joinTurn?: (input: MentioningInput) => Promise<void>;
+  /** Before anything of a turn is told to anybody. */
   readonly beforeTurn?: () => Promise<void>;
+  /** Before a turn asks its hooks, and before each further step: what was written since takes effect. */
   readonly beforeStep?: (turn: TurnId) => Promise<void>;
+  /** In each step, once the turn is in the log: what a person is asked before the request is made. */
   readonly askInStep?: (signal: AbortSignal) => Promise<void>;
   readonly checkStop?: (claim: Claim) => Promise<StopVerdict>;
   /** Ends what the turn has set going and has not waited for. Must not throw. */
   readonly settle?: () => Promise<void>;
   /** Publishes what was counted; absent where nothing is. Must not throw. */
   readonly beforeEnd?: (turn: TurnId) => void;
-  /** What tools have had the model answer since it was asked last. */
+  /** What tools have had the model answer since it was asked last; added to the turn that runs. */
   readonly takeUsed?: () => readonly ModelUse[];
   readonly maxSteps: number;
   /** What the session had used before this turn. */

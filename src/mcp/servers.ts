@@ -3,8 +3,6 @@ import type { McpServer } from "#artifacts";
 import { type Clock, EffectError, type ServerPort, type ServerPrompt, serverToolName } from "#base";
 import type { Tool } from "#engine";
 import { discoveryTools, isLazy, type LazyServer } from "./discovery.ts";
-import type { ToolKeeper } from "./kept-tools.ts";
-import type { McpLog, McpWorld } from "./mcp-world.ts";
 import { promptTools } from "./prompt-tools.ts";
 import { resourceTools } from "./resource-tools.ts";
 import { samplingTools } from "./sampling.ts";
@@ -12,7 +10,13 @@ import { createSchemaCheck, type SchemaCheck } from "./schema-check.ts";
 import { callServer, checkedAnswer, completeValue, getPrompt, listResources, readResource } from "./server-call.ts";
 import type { ServerListener } from "./server-pool.ts";
 import { isEnabled, serverTool, withheldTool } from "./server-tools.ts";
-import { type McpServerState, type ServerOffer, type SupervisedServer, superviseServer } from "./supervised-server.ts";
+import {
+  type McpServerState,
+  type ServerOffer,
+  type SupervisedServer,
+  type SupervisorParts,
+  superviseServer,
+} from "./supervised-server.ts";
 import type { ListedTool } from "./tool-list.ts";
 import { createUpdatedResources, type UpdatedResource, type UpdatedResources } from "./updated-resources.ts";
 
@@ -21,24 +25,13 @@ const MAX_NAMED = 50;
 /** Without a dot, so that `mcp.<server>.<tool>` names one pair only. */
 const SERVER_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
-export interface McpServersOptions {
+export interface McpServersOptions
+  extends Pick<SupervisorParts, "world" | "clock" | "log" | "onDown" | "onRefused" | "root" | "keeper" | "hurry"> {
   readonly servers: readonly McpServer[];
-  readonly world: McpWorld;
-  readonly clock: Clock;
-  onDown(event: { readonly name: string; readonly reason: string; readonly attempts: number }): void;
   /** Tools of a server have changed, and are not offered until somebody approves them. */
   onWaiting(event: { readonly name: string; readonly tools: readonly string[] }): void;
-  /** It must not start; trying again does not help. */
-  onRefused?(problem: { readonly reason: string; readonly message: string }): void;
-  readonly log: McpLog;
-  /** The workspace, which is the root that servers are told. */
-  readonly root?: string;
-  /** What was approved of the servers' tools; absent: that is not kept. */
-  readonly keeper?: ToolKeeper;
   /** Also for those whose tools are known: somebody asked how they are. */
   readonly waitsForAll?: boolean;
-  /** Aborts when the program ends: servers then have less time to end by themselves. */
-  readonly hurry?: AbortSignal;
   /** A reference to a server that other sessions use as well; undefined for one that this set has to itself. */
   readonly lease?: (server: McpServer, listener: ServerListener) => SupervisedServer | undefined;
   /**

@@ -3,13 +3,12 @@
  * failures in a row. The tools that it listed last stay known while it is down.
  */
 import type { McpServer } from "#artifacts";
-import { type Clock, createSerial, defined, EffectError, messageOf, type ServerPrompt, visibleLine } from "#base";
+import { createSerial, defined, EffectError, messageOf, type ServerPrompt, visibleLine } from "#base";
 import { ReasonError } from "#protocol";
 import { createApprovedTools, isSameList, type ListedTools } from "./approved-tools.ts";
-import { type Connection, connectServer, type Era } from "./connection.ts";
+import { type Connection, type ConnectOptions, connectServer, type Era } from "./connection.ts";
 import { startDeadline, untilAborted } from "./deadline.ts";
 import { keepsNothing, type ToolKeeper } from "./kept-tools.ts";
-import type { McpLog, McpWorld } from "./mcp-world.ts";
 import type { ListedTool } from "./tool-list.ts";
 import { openWriting, type WritingServer } from "./writing-server.ts";
 
@@ -41,23 +40,15 @@ export interface McpServerState {
   readonly reason?: string;
 }
 
-export interface SupervisorParts {
-  readonly server: McpServer;
-  readonly world: McpWorld;
-  readonly clock: Clock;
-  readonly log: McpLog;
+export interface SupervisorParts extends Pick<ConnectOptions, "server" | "world" | "clock" | "log" | "root" | "hurry"> {
   onDown(event: { readonly name: string; readonly reason: string; readonly attempts: number }): void;
   /** It must not start; trying again does not help. */
   onRefused?(problem: { readonly reason: string; readonly message: string }): void;
   /** The list of tools is another one than before. */
   onTools(): void;
   onResourceUpdated(uri: string): void;
-  /** The workspace; absent where there is none. */
-  readonly root?: string;
   /** What was approved of its tools; absent: that is not kept. */
   readonly keeper?: ToolKeeper;
-  /** Aborts when the program ends: a server then has less time to end by itself. */
-  readonly hurry?: AbortSignal;
 }
 
 /** What a server has, as it said last. */

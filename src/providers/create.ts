@@ -1,40 +1,25 @@
 /** Builds a ready provider from configuration and environment: endpoint, credential, retry, rate limit, prices. */
 
-import type { TimeoutSettings } from "#artifacts";
+import type { ModelSettings } from "#artifacts";
 import { boundHost, type Clock, defined, type Random } from "#base";
 import type { CredentialPort, CredentialRef, Provider } from "#engine";
 import { ReasonError } from "#protocol";
 import { anthropicFamily } from "./anthropic.ts";
 import { type CatalogCache, createCatalog } from "./catalog.ts";
 import type { PriceOverrides } from "./cost.ts";
+import type { CallLimits } from "./http.ts";
 import { createHttpClient, type HttpClient } from "./http.ts";
 import { parseModelRef } from "./model-ref.ts";
 import { openaiFamily } from "./openai.ts";
 import { createLimiters, type LimiterFor, type RateLimiter, type RateLimits, withRateLimit } from "./rate-limit.ts";
 import { defaultRetryPolicy, type RetryPolicy, withRetry } from "./retry.ts";
-import { type CallLimits, limitsOf } from "./stream-call.ts";
+import { limitsOf } from "./stream-call.ts";
 import { type Vendor, vendors } from "./vendors.ts";
 import { createWireProvider } from "./wire-provider.ts";
 
-export interface ModelConfig {
-  /** `provider:name`. */
-  readonly model: string;
-  readonly baseUrl?: string;
-  /** Name of the variable that holds the key; replaces the vendor's own. */
-  readonly apiKeyEnv?: string;
-  /** Name of a stored credential of the provider; replaces all variables. */
-  readonly credential?: string;
-  /** A project said where this model is: its address is no place that the user's keys were meant for. */
-  readonly fromProject?: true;
+export interface ModelConfig extends Omit<ModelSettings, "retry"> {
   readonly retry?: Partial<RetryPolicy>;
-  readonly maxTokens?: number;
-  readonly temperature?: number;
-  readonly contextTokens?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Only for `custom`; default openai. */
-  readonly family?: "anthropic" | "openai";
   readonly rateLimit?: RateLimits;
-  readonly timeouts?: TimeoutSettings;
   readonly limits?: Partial<CallLimits>;
 }
 

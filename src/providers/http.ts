@@ -37,7 +37,17 @@ const MAX_ATTEMPTS = 3;
 /** Nobody reads it; Node looks at a name longer than at an address, the first time for some milliseconds. */
 const SOCKET_HOST = "127.0.0.1";
 
-export interface HttpRequest {
+export interface CallLimits {
+  /** From the start to the response head: the way to the key, connecting, sending, waiting. */
+  readonly headersTimeoutMs: number;
+  /** From the start until the sink says that the body flows. */
+  readonly firstTokenTimeoutMs: number;
+  /** The longest silence after that: every byte ends it, whatever it says. */
+  readonly chunkTimeoutMs: number;
+  readonly maxResponseBytes: number;
+}
+
+export interface HttpRequest extends CallLimits {
   /** Used in messages: the vendor's name. */
   readonly peer: string;
   readonly url: URL;
@@ -49,13 +59,6 @@ export interface HttpRequest {
   /** The key to send it with; absent for a server that needs none. */
   readonly credential?: CredentialRef;
   readonly signal: AbortSignal;
-  /** From the start to the response head: the way to the key, connecting, sending, waiting. */
-  readonly headersTimeoutMs: number;
-  /** From the start until the sink says that the body flows. */
-  readonly firstTokenTimeoutMs: number;
-  /** The longest silence after that: every byte ends it, whatever it says. */
-  readonly chunkTimeoutMs: number;
-  readonly maxResponseBytes: number;
 }
 
 export interface HttpHead {

@@ -2,21 +2,15 @@
 
 import { defaultTimeouts, type TimeoutSettings } from "#artifacts";
 import { type Clock, defined } from "#base";
-import type { CredentialRef, WireTrace } from "#engine";
+import type { WireTrace } from "#engine";
 import { createEventStreamReader } from "#wire";
 import { eventFailure, type Failure, failure, garbled, type Peer, statusFailure } from "./failure.ts";
-import type { BodySink, HttpClient, HttpHead } from "./http.ts";
+import type { BodySink, CallLimits, HttpClient, HttpHead } from "./http.ts";
 import type { StreamReader, WireEnd } from "./wire-family.ts";
+import type { WireEndpoint } from "./wire-provider.ts";
 
 /** An error body is read this far; vendors' are a few hundred bytes. */
 const MAX_ERROR_BODY_CHARS = 64 * 1024;
-
-export interface CallLimits {
-  readonly headersTimeoutMs: number;
-  readonly firstTokenTimeoutMs: number;
-  readonly chunkTimeoutMs: number;
-  readonly maxResponseBytes: number;
-}
 
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
@@ -31,14 +25,9 @@ export function limitsOf(timeouts: TimeoutSettings = {}): CallLimits {
   };
 }
 
-export interface StreamCall {
-  readonly peer: Peer;
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly credential?: CredentialRef;
+export interface StreamCall extends Pick<WireEndpoint, "peer" | "url" | "headers" | "credential" | "limits"> {
   readonly body: object;
   readonly signal: AbortSignal;
-  readonly limits: CallLimits;
   readonly reader: StreamReader;
   /** Called when a piece of the answer has come. */
   readonly onProgress?: () => void;

@@ -24,13 +24,7 @@ export interface TurnValues {
   snapshot(): Record<string, unknown>;
 }
 
-export interface RunCache {
-  get(key: string): unknown;
-  has(key: string): boolean;
-  set(key: string, value: unknown): void;
-  delete(key: string): void;
-  clear(): void;
-}
+export type RunCache = Omit<TurnValues, "snapshot">;
 
 export interface RunMetrics {
   incr(name: string, delta: number): void;

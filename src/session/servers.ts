@@ -1,32 +1,23 @@
 /** The MCP servers of a session and of the delegates below it. Nothing of them is loaded where none is configured. */
 import type { McpServer } from "#artifacts";
 import { type Clock, defined, EffectError, noServers, once, type ServerPort } from "#base";
-import { type CredentialPort, type EventBus, note, type Tool } from "#engine";
-import type { McpLog, McpServerState, McpServers, McpServersOptions, McpWorld, ServerPool, ToolKeeper } from "#mcp";
+import { type CredentialPort, type EventBus, note } from "#engine";
+import type { McpLog, McpServers, McpServersOptions, McpWorld, ServerPool, ToolKeeper } from "#mcp";
 import type { TurnId } from "#protocol";
 import { type ProgramServers, sharedKey } from "./program-servers.ts";
 import { createRemoteServers } from "./remote-servers.ts";
 import type { SandboxPlace, SessionSandbox } from "./sandbox.ts";
 import { createServerWorld, type ServerWorld } from "./server-world.ts";
 
-export interface SessionServers {
-  readonly port: ServerPort;
-  tools(): readonly Tool[];
-  /** Before each turn: resolves when all whose tools are not known are connected, or have had their time. */
-  ready(): Promise<void>;
-  /** The first request is out: the others are connected. */
-  begin(): void;
-  /** Empty until one was needed. */
-  states(): readonly McpServerState[];
+/** As those of a set of servers; without any, there is nothing to wait for. */
+export interface SessionServers
+  extends Pick<McpServers, "port" | "tools" | "ready" | "begin" | "states" | "restart" | "close" | "prompts"> {
   /** What they offer to people, as it was known last; connects nothing. Rejects never. */
   load(): Promise<void>;
-  prompts: McpServers["prompts"];
-  restart(name: string): Promise<void>;
   /** Before each step: publishes which resources that were read have changed since. */
   tellUpdates(turn: TurnId): Promise<void>;
   /** Where a server that gave up, and what servers reach, is published. */
   recordTo(bus: EventBus): void;
-  close(): Promise<void>;
 }
 
 /** What of MCP servers is on a cassette besides their calls. */

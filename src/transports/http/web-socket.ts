@@ -6,18 +6,17 @@
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import type { Claims } from "#auth";
-import { type Clock, defined } from "#base";
-import { type Control, createOutbox } from "#control";
+import { defined } from "#base";
+import { createOutbox } from "#control";
 import { type Event, type Reason, ReasonError, type SessionId } from "#protocol";
 import { parseCommand, wireReply } from "#protocol/schemas";
-import type { PresentedToken } from "./access.ts";
+import type { EventStreamOptions } from "./event-stream.ts";
 import { asReasonError } from "./failure.ts";
 import { answerHandshake } from "./handshake.ts";
 import type { HttpLimits } from "./limits.ts";
 import { heldTo, type Principal } from "./principal.ts";
 import { parseObject } from "./request-body.ts";
 import { createStreamPlace } from "./stream-place.ts";
-import type { Streams } from "./streams.ts";
 
 /** Above this much unsent, the outbox keeps what comes. */
 const SOCKET_BUFFER_BYTES = 256 * 1024;
@@ -31,12 +30,11 @@ const FRAME_ID_CHARS = 100;
 /** Refusals after which nothing on this connection can succeed. A token that has expired drains first: see `streams.ts`. */
 const FINAL: readonly string[] = ["TokenRequired", "TokenInvalid", "TokenRevoked"] satisfies readonly Reason[];
 
-export interface WebSocketOptions {
+export interface WebSocketOptions
+  extends Pick<EventStreamOptions, "control" | "streams" | "presented" | "clock" | "replayed" | "since" | "told"> {
   readonly socket: WebSocket;
   /** What it runs on. */
   readonly connection: Duplex;
-  readonly control: Control;
-  readonly streams: Streams;
   readonly limits: HttpLimits;
   readonly principalOf: (claims: Claims) => Principal;
   /** The claims as they are now; rejects when the token does not hold any more. */
@@ -44,17 +42,11 @@ export interface WebSocketOptions {
   readonly claims: Claims;
   /** What the client calls itself. */
   readonly name: string | undefined;
-  readonly presented: PresentedToken;
-  readonly clock: Pick<Clock, "now">;
   readonly encode: (event: Event) => string;
-  readonly replayed: () => (event: Event) => Event;
   /** What a command came to, without its secrets. */
   readonly cleanValue: <Value>(value: Value) => Value;
   /** Attached to as soon as hands are shaken. */
   readonly session: SessionId | undefined;
-  readonly since: number | undefined;
-  /** Whatever was thrown, as it may be told. */
-  readonly told: (cause: unknown) => ReasonError;
   /** Makes sure that a stored session is open, or opens while what is in its log after `since` is told. */
   readonly openFor: (principal: Principal, session: SessionId, since: number | undefined) => Promise<void>;
   /** Of the log; 0 when there is none. */
