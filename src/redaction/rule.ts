@@ -85,44 +85,33 @@ export type RuleRow = TokenRow | ContextRow | FieldRow | UrlRow | SpecialRow;
 
 type More<T> = Omit<T, "type" | "kind" | "example" | "pattern" | "near" | "names" | "value" | "schemes">;
 
-/** Rows are written with these, one to a line. */
-export function token(kind: string, pattern: string, example: string, more: More<TokenRow> = {}): TokenRow {
-  return { type: "token", kind, pattern, example, ...more };
+/** Rows are written with these; `finds` takes the example. */
+export function token(kind: string, pattern: string, more: More<TokenRow> = {}) {
+  return { finds: (example: string): TokenRow => ({ type: "token", kind, pattern, example, ...more }) };
 }
 
-export function context(
-  kind: string,
-  near: readonly string[],
-  pattern: string,
-  example: string,
-  more: More<ContextRow> = {},
-): ContextRow {
-  return { type: "context", kind, near, pattern, example, ...more };
+export function context(kind: string, near: readonly string[], pattern: string, more: More<ContextRow> = {}) {
+  return { finds: (example: string): ContextRow => ({ type: "context", kind, near, pattern, example, ...more }) };
 }
 
 /** `names` has blanks between them. */
-export function field(
-  kind: string,
-  value: FieldRow["value"],
-  names: string,
-  example: string,
-  more: More<FieldRow> = {},
-): FieldRow {
-  return { type: "field", kind, value, names: names.split(" "), example, ...more };
+export function field(kind: string, value: FieldRow["value"], names: string, more: More<FieldRow> = {}) {
+  return {
+    finds: (example: string): FieldRow => ({ type: "field", kind, value, names: names.split(" "), example, ...more }),
+  };
 }
 
-export function url(kind: string, schemes: readonly string[], example: string, more: More<UrlRow> = {}): UrlRow {
-  return { type: "url", kind, schemes, example, ...more };
+export function url(kind: string, schemes: readonly string[], more: More<UrlRow> = {}) {
+  return { finds: (example: string): UrlRow => ({ type: "url", kind, schemes, example, ...more }) };
 }
 
 export function special(
   kind: string,
   matcher: SpecialRow["matcher"],
   keywords: readonly string[],
-  example: string,
   more: { readonly counter?: string } = {},
-): SpecialRow {
-  return { type: "special", kind, matcher, keywords, example, ...more };
+) {
+  return { finds: (example: string): SpecialRow => ({ type: "special", kind, matcher, keywords, example, ...more }) };
 }
 
 export const UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
