@@ -376,6 +376,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.rmSync",
     why: "What was acked, sealed, in the state folder.",
   },
+  "src/tui/screen-port.ts": {
+    uses: "fs.writeSync",
+    why: "The last bytes for the terminal, which give it back, where it takes nothing.",
+  },
   "src/undo/content-store.ts": {
     uses: "fs.rmSync",
     why: "What undo keeps, sealed, in the data folder.",
