@@ -16,6 +16,7 @@ import { planLayer } from "./layers/plan.ts";
 import { reviewLayer } from "./layers/review.ts";
 import { rulesLayer } from "./layers/rules.ts";
 import { searchLayer } from "./layers/search.ts";
+import { schedulesLayer } from "./layers/schedules.ts";
 import { serversLayer } from "./layers/servers.ts";
 import { sessionsLayer } from "./layers/sessions.ts";
 import { themeLayer } from "./layers/theme.ts";
@@ -43,6 +44,7 @@ export const layers: readonly Layer[] = [
   serversLayer,
   hooksLayer,
   jobsLayer,
+  schedulesLayer,
   panelLayer,
   planLayer,
 ];

@@ -75,6 +75,8 @@ export const loads = {
     ]);
     return { facts, rules, words };
   },
+  schedules: async ({ session }: LoadWorld): Promise<ReplyOf<"ListSchedules">["result"]> =>
+    (await session.submit({ kind: "ListSchedules" })).result,
   /** What the session changed, or one turn and those after it. */
   changes: async ({ session }: LoadWorld, turn: string): Promise<ReplyOf<"DescribeChanges">["result"]> =>
     (await session.submit({ kind: "DescribeChanges", ...(turn !== "" && { turn: turn as TurnId }) })).result, // an id of an event

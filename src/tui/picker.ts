@@ -43,6 +43,8 @@ export interface PickerDefinition<Item extends object> extends Omit<LayerFacts, 
   previewLoad?(item: Item): LoadEffect;
   /** The picker is closed, and this is done. */
   onPick(item: Item, context: LayerContext): readonly Effect[];
+  /** What such a key would do, for those that have to be pressed twice. */
+  confirm?(action: string, item: Item): string | undefined;
   /** A key of its own was pressed; without an item there is none to choose. Undefined: nothing happens. */
   onAction?(action: string, item: Item | undefined, context: LayerContext): LayerStep<"same"> | undefined;
 }
@@ -54,6 +56,8 @@ interface PickerState<Item> {
   readonly found: readonly Item[];
   readonly list: ListState;
   readonly problem: string;
+  /** The key that counts when it is pressed again, and what it does. */
+  readonly confirming: { readonly action: string; readonly text: string } | undefined;
   /** By the argument of what was asked for; absent values have not come yet. */
   readonly previews: ReadonlyMap<string, Loaded | undefined>;
   readonly rowsOf: (item: Item, style: LayerContext["style"]) => readonly string[];
@@ -95,12 +99,13 @@ export function definePicker<Item extends object>(definition: PickerDefinition<I
   }
 
   function withKey(
-    state: Own,
+    before: Own,
     message: { key: string; text: string; action: string | undefined },
     context: LayerContext,
   ) {
     const { action, key, text } = message;
     if (action === "close") return { isClosed: true } as const;
+    const state = { ...before, confirming: undefined };
     const item = state.found[state.list.selected];
     if (action === "list-pick") {
       return item === undefined ? { state } : { isClosed: true as const, effects: definition.onPick(item, context) };
@@ -109,6 +114,10 @@ export function definePicker<Item extends object>(definition: PickerDefinition<I
     if (moved !== undefined) return { state: { ...state, list: moved } };
     const isOwn = action !== undefined && (definition.keys ?? []).some((row) => row.action === action);
     if (isOwn) {
+      const asked = item === undefined ? undefined : definition.confirm?.(action, item);
+      if (asked !== undefined && before.confirming?.action !== action) {
+        return { state: { ...state, confirming: { action, text: asked } } };
+      }
       const step = definition.onAction?.(action, item, context);
       if (step === undefined) return { state };
       return "isClosed" in step ? step : { ...step, state };
@@ -164,6 +173,7 @@ export function definePicker<Item extends object>(definition: PickerDefinition<I
         found: [],
         list: emptyList,
         problem: "",
+        confirming: undefined,
         previews: new Map(),
         rowsOf: createRowCache(definition.rows),
       },
@@ -198,11 +208,16 @@ export function definePicker<Item extends object>(definition: PickerDefinition<I
       const rows = [
         headRow(definition.title, count, style),
         widgets.truncateToWidth(typed, style.columns),
+        ...confirmRows(state.confirming?.text, style),
         ...body,
       ].slice(0, Math.max(1, context.rows));
       return { rows, cursor: { row: 1, column: Math.min(style.columns - 1, widgets.visibleWidth(typed)) } };
     },
   });
+}
+
+function confirmRows(text: string | undefined, { theme, columns, widgets }: LayerContext["style"]): readonly string[] {
+  return text === undefined ? [] : wrapped(text, columns, widgets).map((row) => theme.paint("warn", row));
 }
 
 function isWide({ style }: LayerContext): boolean {

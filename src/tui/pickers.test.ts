@@ -46,8 +46,38 @@ const rules = [
   { effect: "allow", rule: "Bash(npm test *)", source: "an answer in this session" },
 ];
 
+const schedules = [
+  {
+    name: "digest",
+    times: "0 6 * * 1-5 (Europe/Berlin)",
+    folder: "/work/here",
+    model: "test:model",
+    max_cost_usd: 0.5,
+    next_at: "2026-01-02T05:00:00.000Z",
+    totals: { claimed: 3, missed: 2, lost: 0 },
+    ticks: [
+      { at: "2026-01-01T09:00:00.000Z", state: "done", manual: true, session: "sess_01ARZ3NDEKTSV4RRFFQ69G5FA1" },
+      { at: "2026-01-01T05:00:00.000Z", state: "missed", count: 2, message: "no daemon ran" },
+    ],
+  },
+  {
+    name: "hello",
+    times: "every 6h",
+    folder: "/work/other",
+    problem: "its file was altered",
+    totals: { claimed: 0, missed: 0, lost: 0 },
+    ticks: [],
+  },
+];
+
 const output = { text: "listening on 8080\nGET / 200" };
-const answers = { DescribeSession: facts, UndoTurn: report, ListRules: rules, RunSlashCommand: output };
+const answers = {
+  DescribeSession: facts,
+  UndoTurn: report,
+  ListRules: rules,
+  RunSlashCommand: output,
+  ListSchedules: schedules,
+};
 
 const turns: readonly Event[] = [
   ["TurnStarted", { turn: "turn_1", content: [{ type: "text", text: "rename the parser" }] }],
@@ -110,6 +140,9 @@ test("the servers and their states", () => expectGolden("servers", { answers, ke
 test("the background commands, with what the selected one printed last", () =>
   expectGolden("jobs", { answers, keys: ["/jobs", KEYS.enter] }));
 
+test("the schedules, with what became of their runs", () =>
+  expectGolden("schedules", { answers, keys: ["/schedule", KEYS.enter, "\u0018"] }));
+
 test("the side panel lists what has a list", () => expectGolden("panel", { answers, keys: ["/panel", KEYS.enter] }));
 
 test("the sessions, with branches below what they came from", () =>
@@ -138,7 +171,8 @@ async function done(keys: readonly string[]): Promise<readonly unknown[]> {
   const session: Partial<ClientSession> = {
     ...withLog,
     submit: (async (command: { kind: keyof typeof answers }) => {
-      if (!["DescribeSession", "ListRules", "RunSlashCommand"].includes(command.kind)) seen.push(command);
+      if (!["DescribeSession", "ListRules", "RunSlashCommand", "ListSchedules"].includes(command.kind))
+        seen.push(command);
       return { result: answers[command.kind] };
     }) as ClientSession["submit"],
   };
@@ -163,6 +197,10 @@ test.each([
   [["/mcp", KEYS.enter, "\u0018"], ["/mcp:notes restart"]],
   [["/jobs", KEYS.enter, "\u0018"], ["/jobs:stop job_2"]],
   [["/jobs", KEYS.enter, KEYS.down, "\u0018"], []],
+  [["/schedule", KEYS.enter, KEYS.ctrlR], [{ kind: "RunSchedule", name: "digest" }]],
+  [["/schedule", KEYS.enter, "\u0018"], []],
+  [["/schedule", KEYS.enter, "\u0018", KEYS.down, "\u0018"], []],
+  [["/schedule", KEYS.enter, KEYS.down, "\u0018", "\u0018"], [{ kind: "RemoveSchedule", name: "hello" }]],
   [["/panel", KEYS.enter, "policy", KEYS.enter, "\u0018"], [{ kind: "RevokeRule", rule: "Bash(npm test *)" }]],
   [
     ["/undo", KEYS.enter, KEYS.enter],

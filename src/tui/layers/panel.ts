@@ -22,6 +22,7 @@ const lists: readonly (readonly [layer: string, title: string, about: (found: Pa
   ["servers", "MCP servers", ({ facts: { servers } }) => serversText(servers)],
   ["hooks", "Shell hooks", ({ facts: { hooks } }) => counted(hooks.length, "hook")],
   ["jobs", "Background commands", ({ facts: { jobs } }) => jobsText(jobs)],
+  ["schedules", "Schedules", () => "with what became of their runs"],
   ["model", "Models and prices", ({ facts: { models } }) => counted(models.length, "model")],
   ["undo", "Turns to undo", () => "with what that would change"],
 ];
