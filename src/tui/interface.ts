@@ -14,7 +14,7 @@ import type { ScreenPort } from "./screen-port.ts";
 import type { SessionFacts } from "./session-status.ts";
 import { initialState, type Message, type State } from "./state.ts";
 import type { StatusFacts } from "./status-line.ts";
-import { ASK_BACKGROUND, type ThemeName, themes } from "./theme.ts";
+import { type ThemeName, themes } from "./theme.ts";
 
 export interface InterfaceParts {
   readonly screen: ScreenPort;
@@ -69,6 +69,8 @@ export type InterfaceEnd =
 /** What needs the widgets, which are loaded after the first paint. */
 export interface RunningInterface {
   bytes(chunk: string): void;
+  /** The terminal is ours, for the first time or again. */
+  taken(): void;
   dispatch(message: Message): void;
   frame(): Frame;
   widthOf(row: string): number;
@@ -112,7 +114,10 @@ export async function runInterface(parts: InterfaceParts): Promise<InterfaceEnd>
       running?.dispatch({ type: "resize", size: screen.size() });
       painter.again();
     },
-    resumed: () => painter.now(),
+    resumed() {
+      running?.taken();
+      painter.now();
+    },
   });
   let isTaken = true;
   const giveBack = (): void => {
@@ -131,8 +136,8 @@ export async function runInterface(parts: InterfaceParts): Promise<InterfaceEnd>
   });
   try {
     painter.now();
-    if (parts.followsBackground) screen.write(ASK_BACKGROUND);
     running = await startRunning(parts, painter, signal, end.resolve);
+    running.taken();
     if (early !== "") running.bytes(early);
     const { dispatch } = running;
     parts.notices((text) => dispatch({ type: "print", tone: "dim", text }));

@@ -1,4 +1,5 @@
 /** The interface once its widgets are loaded: messages become states, states become frames, effects are performed. */
+import { createBackgroundWatch } from "./background.ts";
 import { createCompletion } from "./completion.ts";
 import { applyEditorKeys, editorKeyRows } from "./editor-keys.ts";
 import { createInputEditor } from "./input-editor.ts";
@@ -12,7 +13,7 @@ import type { Painter } from "./painter.ts";
 import { createPerformer } from "./perform.ts";
 import { settle } from "./settle.ts";
 import { answerPurpose, type Message, type State, type UpdateContext, update } from "./state.ts";
-import { themeFor, themes } from "./theme.ts";
+import { themes } from "./theme.ts";
 import { withFinished } from "./transcript.ts";
 import { fullScreen, liveRegion } from "./view.ts";
 import { widgets } from "./widgets.ts";
@@ -58,13 +59,13 @@ export function createRunning({ parts, painter, signal, end, ...from }: RunningO
     else painter.now();
   }
 
+  const background = createBackgroundWatch({
+    ...{ screen, widgets, isOn: parts.followsBackground },
+    onTheme: (name) => dispatch({ type: "background", theme: name }),
+  });
   const keys = new widgets.StdinBuffer();
   keys.on("data", (sequence) => {
-    const background = widgets.parseOsc11BackgroundColor(sequence);
-    if (background !== undefined) {
-      if (parts.followsBackground) dispatch({ type: "theme", name: themeFor(background) });
-      return;
-    }
+    if (background.takes(sequence)) return;
     if (isMouse(sequence)) {
       const event = mouseEvent(sequence);
       if (event !== undefined) dispatch({ type: "mouse", event });
@@ -99,6 +100,7 @@ export function createRunning({ parts, painter, signal, end, ...from }: RunningO
     state: () => state,
     typed: () => editor.draft() || state.input.stashed,
     ended: outside.ended,
+    taken: background.begin,
     close() {
       keys.destroy();
       state = { ...state, layers: [] };

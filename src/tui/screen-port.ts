@@ -1,6 +1,7 @@
 /** The terminal as the interface needs it, and the real one: raw keys in, bytes out, its size, and the way back to how it was. */
 import { writeSync } from "node:fs";
 import { errnoOf } from "#base";
+import { WATCH_OFF } from "./background.ts";
 import { MOUSE_OFF, MOUSE_ON } from "./mouse.ts";
 import type { Size } from "./screen-writer.ts";
 
@@ -22,7 +23,7 @@ export interface ScreenPort {
 const ESC = "\u001b";
 /** Bracketed paste, and keys that say which modifiers were held, where the terminal can. */
 const ENTER = `${ESC}[?2004h${ESC}[>1u`;
-const LEAVE = `${ESC}[?2026l${ESC}[?2004l${ESC}[<u${ESC}[?25h${ESC}[0m`;
+const LEAVE = `${ESC}[?2026l${WATCH_OFF}${ESC}[?2004l${ESC}[<u${ESC}[?25h${ESC}[0m`;
 /** A terminal keeps the flags of its keys for each of the two screens. */
 const FULL_ON = `${ESC}[?1049h${ESC}[>1u${MOUSE_ON}`;
 const FULL_OFF = `${MOUSE_OFF}${ESC}[<u${ESC}[?1049l`;

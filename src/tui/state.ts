@@ -32,6 +32,8 @@ export interface State {
   readonly size: Size;
   readonly nowMs: number;
   readonly theme: ThemeName;
+  /** The person has chosen it: it no longer follows the background. */
+  readonly isThemeChosen: boolean;
   readonly transcript: Transcript;
   readonly questions: Questions;
   readonly input: InputState;
@@ -67,6 +69,8 @@ export type Message =
   | { readonly type: "print"; readonly text: string; readonly tone: Tone }
   | { readonly type: "connection"; readonly state: "connected" | "lost" }
   | { readonly type: "theme"; readonly name: ThemeName }
+  /** The theme for the background that the terminal has. */
+  | { readonly type: "background"; readonly theme: ThemeName }
   | { readonly type: "resize"; readonly size: Size }
   | Loaded
   | { readonly type: "time" };
@@ -94,6 +98,7 @@ export function initialState(
     size,
     nowMs,
     theme,
+    isThemeChosen: false,
     transcript: emptyTranscript(session, model),
     questions: noQuestions(nowMs),
     input: noInput,
@@ -131,7 +136,10 @@ function changed(state: State, message: Message, context: UpdateContext): Update
     case "connection":
       return same(withConnection(state, message.state === "connected"));
     case "theme":
-      return toLayers({ ...state, theme: message.name }, { type: "changed" }, context);
+      return toLayers({ ...state, theme: message.name, isThemeChosen: true }, { type: "changed" }, context);
+    case "background":
+      if (state.isThemeChosen || state.theme === message.theme) return same(state);
+      return toLayers({ ...state, theme: message.theme }, { type: "changed" }, context);
     case "resize":
       return toLayers({ ...state, size: message.size }, { type: "changed" }, context);
     case "loaded":
