@@ -27,6 +27,10 @@ const VALID_HEADS = [
   "argument-hint: '[file]'\nuser-invocable: false\n",
   "triggers:\n  files: ['*.sql']\n  keywords: [database]\n",
   "# a comment\n",
+  // What YAML refuses and other agents read.
+  "argument-hint: [file] [line]\n",
+  "compatibility: Needs: git and jq\n",
+  "when_to_use: `release` or @tag\n",
 ];
 const VALID_BODIES = [
   "Do it.",

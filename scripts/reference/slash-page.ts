@@ -47,7 +47,7 @@ Each file \`.harness/commands/NAME.md\` or \`.claude/commands/NAME.md\` of a pro
 ${fields(commandTable).join("\n")}
 
 In the prompt, \`$ARGUMENTS\` stands for everything behind the command, and \`$1\` to \`$9\` for single words. If the prompt has none of them,
-the arguments follow it. Harness sends \`@file\` as it is: the model reads the file with \`fs.read\`, under your permission rules. Commands in
+the arguments follow it. \`@file\` adds the file to the turn, by the rules of \`fs.read\`. Commands in
 \`!\`…\`\` are not run. A command of this kind starts a turn like any other input.
 
 ## Aliases

@@ -21,6 +21,9 @@ export function builtInRuns(
   harness: () => Harness,
   { settings, clock }: Pick<HarnessOptions, "settings"> & { readonly clock: Clock },
 ): BuiltInRuns {
+  const resume: BuiltInRuns["resume"] = async ({ session = "" }, caller) => {
+    return { session: await findSession(harness(), session, caller) };
+  };
   return {
     async health() {
       const { credential_helper, ...others } = await subsystemsOf(harness(), settings);
@@ -32,9 +35,8 @@ export function builtInRuns(
     },
     cost: async (_args, { session }) => ({ text: await costTable(harness(), session, settings) }),
     "sessions:list": async (_args, caller) => ({ text: await sessionTable(harness(), caller, clock.now()) }),
-    async "sessions:resume"({ session = "" }, caller) {
-      return { session: await findSession(harness(), session, caller) };
-    },
+    resume,
+    "sessions:resume": resume,
     async "sessions:pin"({ session = "" }, caller) {
       if (caller.identityClass !== "human") throw new ReasonError("NotAllowed", "Only a human may pin a session.");
       const id = await findSession(harness(), session, caller);

@@ -316,6 +316,9 @@ function mergedSettings(
     strictPermissions: flags.strictPermissions ?? settings.strictPermissions,
     maxSteps: Math.min(flags.maxSteps ?? settings.maxSteps, project?.config.maxStepsCap ?? Number.POSITIVE_INFINITY),
     allowProjectHooks: flags.allowProjectHooks ?? own.allowProjectHooks,
+    ...(flags.allowProjectHooks === true && {
+      origins: { ...settings.origins, allow_project_hooks: "--allow-project-hooks" },
+    }),
     sandbox: sandboxMode(flags.sandbox, project?.config.sandbox, settings.sandbox),
   };
 }

@@ -36,6 +36,7 @@ const planDeeds: Readonly<Record<string, (text: string | undefined) => SlashDeed
 const table = {
   help: byClient("list all commands by namespace"),
   clear: byClient("clear the screen; the log keeps everything"),
+  resume: byEngine("switch to another session, as /sessions:resume", textArguments("session!")),
   quit: byClient("leave (also Ctrl-D, or Ctrl-C twice)"),
   model: byCommand("use another model from the next step on", textArguments("model!"), ({ model = "" }) => {
     return { kind: "SetModel", model };

@@ -38,7 +38,7 @@ test.each([
 
 test("every built-in command that was promised is there; skills, agents, profiles and servers bring their own", () => {
   const promised =
-    "help clear compact cost model profile sessions:list sessions:resume sessions:pin sessions:branch sessions:export permissions permissions:promote health quit mcp";
+    "help clear compact cost model profile resume sessions:list sessions:resume sessions:pin sessions:branch sessions:export permissions permissions:promote health quit mcp";
   expect(builtInWords.map(typedWord)).toEqual(expect.arrayContaining(promised.split(" ")));
 });
 

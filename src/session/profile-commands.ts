@@ -75,7 +75,7 @@ function valuesOf(settings: Settings): readonly (readonly [string, string, strin
       sources.length === 0 ? "default" : `${sources.slice(0, NAMED_SOURCES).join(", ")}${more}`,
     ],
     ["strict", String(settings.strictPermissions), origin("strict")],
-    ["mcp_servers", settings.mcpServers.map(({ name }) => name).join(", ") || "none", origin("mcp_servers")],
+    ["mcp_servers", settings.mcpServers.map(({ name }) => name).join(", ") || "none", serverOrigins(settings)],
     ["retention", days === undefined ? "30 days" : counted(days, "day"), origin("retention")],
     ["allow_project_hooks", String(settings.allowProjectHooks), origin("allow_project_hooks")],
   ];
@@ -85,6 +85,12 @@ function contextText({ maxHistory, maxTokens, compaction, compactionModel }: Set
   const said = { max_history: maxHistory, max_tokens: maxTokens, compaction, compaction_model: compactionModel };
   const fields = Object.entries(said).flatMap(([key, value]) => (value === undefined ? [] : [`${key} ${value}`]));
   return visibleLine(fields.join(", ")) || "as the project says";
+}
+
+/** Each server says where it is declared. */
+function serverOrigins({ mcpServers, origins }: Settings): string {
+  const files = mcpServers.flatMap(({ pin, declaredIn }) => pin?.declaredIn ?? declaredIn ?? []);
+  return [...new Set(files)].join(", ") || (origins.mcp_servers ?? "default");
 }
 
 function listed(names: readonly string[]): string {

@@ -17,7 +17,7 @@ export const sessionsLayer = definePicker<Entry>({
   name: "sessions",
   title: "Sessions · Tab: all folders or this one · Ctrl-F: search",
   opener: { keys: ["alt+s"], help: "Switch to another session" },
-  words: ["sessions", "sessions:list", "sessions:resume"],
+  words: ["sessions", "sessions:list", "sessions:resume", "resume"],
   keys: [
     { action: "sessions-scope", keys: ["tab"], help: "Sessions of all folders, or of this one" },
     { action: "sessions-search", keys: ["ctrl+f"], help: "Search in what was said in sessions" },
