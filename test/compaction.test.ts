@@ -356,15 +356,16 @@ test("a branch has the boundary, and its own ids are those of the references", a
   expect(unmarked(texts(after.slice(0, before.length)))).toBe(unmarked(texts(before)));
 });
 
-test("a delegate compacts by its own window, and rereads without being given the tool by name", async () => {
+test("a delegate compacts by its own limit and else as its parent, and rereads without being given the tool by name", async () => {
   const reads = Array.from({ length: 14 }, (_, at) => makes(["fs.read", { path: "data.txt", limit: 1_000 + at }]));
   const offered: string[][] = [];
   const rig = await createDelegationRig(
     {
       "data.txt": LONG_TEXT,
+      ...withContext("compaction: prune"),
       ".harness/agents/scout.md": agentFile(
         "scout",
-        "tools: [fs.read]\ncontext: {max_tokens: 12000, compaction: prune}\nmax_turns: 20\n",
+        "tools: [fs.read]\ncontext: {max_tokens: 12000}\nmax_turns: 20\n",
       ),
     },
     {
@@ -382,7 +383,9 @@ test("a delegate compacts by its own window, and rereads without being given the
   );
   expect(await rig.send("go")).toMatchObject({ outcome: "answered" });
   const [child] = rig.children();
-  expect(rig.ofSession(child, "CompactionTriggered").length).toBeGreaterThan(0);
+  const compactions = rig.ofSession(child, "CompactionTriggered");
+  expect(compactions.length).toBeGreaterThan(0);
+  expect(compactions.map(({ strategy }) => strategy)).not.toContain("summarize");
   expect(rig.of("CompactionTriggered")).toEqual([]);
   expect(offered[0]).toEqual(["fs.read"]);
   expect(offered.at(-1)).toEqual(["fs.read", "reread"]);

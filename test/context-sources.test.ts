@@ -3,7 +3,11 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type RigOptions, says } from "./fakes/harness-rig.ts";
+import { CHECKOUT, shown } from "./fakes/mcp-rig.ts";
+import { stdioServer } from "./fakes/mcp-world.ts";
 import { createProjectRig, type ProjectFiles, type ProjectRig } from "./fakes/project-rig.ts";
+import { createTemporaryWorkspace } from "./fakes/temporary-workspace.ts";
+import { hasSandbox } from "./fakes/test-sandbox.ts";
 
 function harness(sources: string, more = ""): string {
   const indented = sources.trim().replace(/^/gm, "    ");
@@ -15,7 +19,7 @@ const added = (rig: ProjectRig): readonly string[] =>
     .of("ContextAdded")
     .map(({ what, content }) => `${what}: ${content.map((one) => ("text" in one ? one.text : "")).join()}`);
 
-interface SourceRigOptions extends Pick<RigOptions, "autoApprove" | "interactive"> {
+interface SourceRigOptions extends Pick<RigOptions, "autoApprove" | "interactive" | "extraEnv" | "settings"> {
   readonly more?: string;
   readonly files?: ProjectFiles;
   readonly turns?: number;
@@ -118,6 +122,25 @@ describe("a command", () => {
     expect(added(rig)).toEqual([]);
     expect(rig.of("Error")[0]?.message).toContain("denied by the rule");
   });
+});
+
+test.runIf(hasSandbox)("a resource that a rule allows joins as untrusted content, with a record", async () => {
+  const home = createTemporaryWorkspace().outside;
+  const server = shown(stdioServer("new", [join(CHECKOUT, "test/fakes/modern-mcp-server.ts")]));
+  const rule = "mcp.read_resource(new:note://*)";
+  const rig = await rigFor('- name: note\n  resource: { server: new, uri: "note://1" }\n  refresh: turn', {
+    turns: 2,
+    extraEnv: { HOME: home, XDG_DATA_HOME: home, XDG_STATE_HOME: home },
+    settings: { permissions: [{ effect: "allow", rule, source: "test" }], mcpServers: [server] },
+  });
+  await rig.send();
+  await rig.send();
+  expect(added(rig)).toEqual([expect.stringContaining("first")]);
+  expect(rig.of("ToolIntent")).toMatchObject(
+    Array.from({ length: 2 }, () => ({ name: "mcp.read_resource", allowed_by: { by: `rule ${rule}` } })),
+  );
+  expect(rig.of("ToolResult")).toMatchObject(Array.from({ length: 2 }, () => ({ labels: ["untrusted"] })));
+  expect(rig.of("PermissionRequested")).toEqual([]);
 });
 
 test("a resource of a server that no rule allows is refused", async () => {
