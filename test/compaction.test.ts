@@ -21,7 +21,7 @@ import {
 import { runLongSession } from "./fakes/long-session.ts";
 import type { MockReply } from "./fakes/mock-reply.ts";
 import type { ProjectFiles } from "./fakes/project-rig.ts";
-import { agentFile, answers, delegates, makes } from "./fakes/roles.ts";
+import { agentFile, answers, delegates, HARNESS, makes } from "./fakes/roles.ts";
 import { createTemporaryWorkspace } from "./fakes/temporary-workspace.ts";
 import { append } from "./store-suite.ts";
 
@@ -362,7 +362,7 @@ test("a delegate compacts by its own limit and else as its parent, and rereads w
   const rig = await createDelegationRig(
     {
       "data.txt": LONG_TEXT,
-      ...withContext("compaction: prune"),
+      "harness.md": HARNESS.replace("---\n\n", "context: {compaction: prune}\n---\n\n"),
       ".harness/agents/scout.md": agentFile(
         "scout",
         "tools: [fs.read]\ncontext: {max_tokens: 12000}\nmax_turns: 20\n",
