@@ -356,16 +356,16 @@ test("a branch has the boundary, and its own ids are those of the references", a
   expect(unmarked(texts(after.slice(0, before.length)))).toBe(unmarked(texts(before)));
 });
 
-test("a delegate compacts by its own limit and else as its parent, and rereads without being given the tool by name", async () => {
+test("a delegate compacts as its parent where its own context does not say, and rereads without being given the tool by name", async () => {
   const reads = Array.from({ length: 14 }, (_, at) => makes(["fs.read", { path: "data.txt", limit: 1_000 + at }]));
   const offered: string[][] = [];
   const rig = await createDelegationRig(
     {
       "data.txt": LONG_TEXT,
-      "harness.md": HARNESS.replace("---\n\n", "context: {compaction: prune}\n---\n\n"),
+      "harness.md": HARNESS.replace("---\n\n", "context: {compaction: prune, max_tokens: 12000}\n---\n\n"),
       ".harness/agents/scout.md": agentFile(
         "scout",
-        "tools: [fs.read]\ncontext: {max_tokens: 12000}\nmax_turns: 20\n",
+        "tools: [fs.read]\ncontext: {max_history: 90}\nmax_turns: 20\n",
       ),
     },
     {
