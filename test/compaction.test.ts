@@ -363,10 +363,7 @@ test("a delegate compacts as its parent where its own context does not say, and 
     {
       "data.txt": LONG_TEXT,
       "harness.md": HARNESS.replace("---\n\n", "context: {compaction: prune, max_tokens: 12000}\n---\n\n"),
-      ".harness/agents/scout.md": agentFile(
-        "scout",
-        "tools: [fs.read]\ncontext: {max_history: 90}\nmax_turns: 20\n",
-      ),
+      ".harness/agents/scout.md": agentFile("scout", "tools: [fs.read]\ncontext: {max_history: 90}\nmax_turns: 20\n"),
     },
     {
       root: [delegates({ agent: "scout", task: "Read." }), answers("done")],
