@@ -2,7 +2,7 @@
 import { defined } from "#base";
 import type { ClientSession } from "#client";
 import { connectEngine } from "#client/engine";
-import { closeProgram, type OpenedProgram, type OpenOptions, openProgram, type RunFlags } from "#program";
+import { closeProgram, type OpenedProgram, type OpenOptions, openProgram, type RunFlags, tellOffline } from "#program";
 import { type Command, type InputBlock, ReasonError, type SessionId, type TurnId } from "#protocol";
 import { createSystemRandom } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
@@ -45,6 +45,8 @@ export async function withProgram<Result>(
 ): Promise<Result> {
   const { terminal, clock } = ports;
   const program = await openProgram(ports, options);
+  // The full interface says what to do about it.
+  if (ports.early === undefined) tellOffline(ports, program.harness);
   const closed = new AbortController();
   let shown: Promise<void> | undefined;
   let stopListening = (): void => undefined;

@@ -2,7 +2,7 @@
 
 import { defined } from "#base";
 import { daemonFor, serveRpc } from "#daemon";
-import { closeProgram, type LogFlags, openProgram, openServiceLog, type RunFlags } from "#program";
+import { closeProgram, type LogFlags, openProgram, openServiceLog, type RunFlags, tellOffline } from "#program";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 
@@ -27,6 +27,7 @@ export async function rpcCommand(ports: CliPorts, flags: RpcFlags): Promise<Exit
     ...defined({ context: flags.set }),
   };
   const { harness, settings, workspace } = await openProgram(ports, options);
+  tellOffline(ports, harness);
   const transport = log.of("transport.rpc");
   transport.info("stage", { stage: "ready", model: harness.model });
   const stopped = new AbortController();

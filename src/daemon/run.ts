@@ -11,6 +11,7 @@ import {
   openServiceLog,
   type ProgramPorts,
   type RunFlags,
+  tellOffline,
 } from "#program";
 import { ReasonError, storeFailure } from "#protocol";
 import { isLoopback } from "#transports/http";
@@ -131,6 +132,7 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
     ownPaths: [...listen.flatMap((address) => (address.kind === "unix" ? [address.path] : [])), ...access.secretFiles],
   });
   const { harness, settings } = opened;
+  tellOffline(ports, harness);
   stage.info("stage", { stage: "opened", store: flags.store, model: harness.model, sandbox: settings.sandbox });
   ports.credentials.onCrash(({ state, crashes, detail }) =>
     log.of("credentials")[state === "failed" ? "error" : "warn"]("the helper died", { state, crashes, detail }),

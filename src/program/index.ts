@@ -84,6 +84,7 @@ export {
   openProgram,
   projectPlace,
   scenarioFile,
+  tellOffline,
 } from "./open.ts";
 export type { Harness, HarnessOptions } from "./options.ts";
 export { loadPolicy, type PolicyFlags } from "./policy-source.ts";

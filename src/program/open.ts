@@ -166,14 +166,15 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
   // What is replayed was decided when it was recorded.
   if (flags.autoApprove === true && !isReplay)
     terminal.err(`${paint(terminal, "yellow", "--auto-approve:")} ${AUTO_APPROVE_TEXT}\n`);
-  if (harness.offline) {
-    const how =
-      "Store a key with harness creds add, set ANTHROPIC_API_KEY or another provider's variable, or name a model with --model.";
-    terminal.err(
-      `${paint(terminal, "yellow", "No model is configured: this is the offline scripted model.")} ${how}\n`,
-    );
-  }
   return { harness, settings, workspace, ...defined({ project }) };
+}
+
+/** For whoever does not say it in another way. */
+export function tellOffline({ terminal }: Pick<ProgramPorts, "terminal">, { offline }: Pick<Harness, "offline">): void {
+  if (!offline) return;
+  const how =
+    "Store a key with harness creds add, set ANTHROPIC_API_KEY or another provider's variable, or name a model with --model.";
+  terminal.err(`${paint(terminal, "yellow", "No model is configured: this is the offline scripted model.")} ${how}\n`);
 }
 
 /** The same with another profile; undefined: that of the program. */

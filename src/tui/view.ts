@@ -42,7 +42,7 @@ export function liveRegion(
   context: UpdateContext,
 ): LiveRegion {
   const most = Math.max(1, state.size.rows - 1);
-  const focus = focused(state, editor, context);
+  const focus = focused(state, editor, style, context);
   const share = Math.max(4, Math.floor(most * QUESTION_SHARE) - focus.rows.length);
   const asked = questionRows(state.questions, share, style);
   const status = statusLine(state, facts, style);
@@ -72,7 +72,7 @@ function fitting(rows: readonly string[], { columns, widgets }: RowStyle): reado
 }
 
 /** What has the keys, below the question: a modal layer or the editor; nothing while a key answers. */
-function focused(state: State, editor: EditorRows, context: UpdateContext): LayerView {
+function focused(state: State, editor: EditorRows, style: RowStyle, context: UpdateContext): LayerView {
   const top = state.layers.at(-1);
   switch (hasKeys(state)) {
     case "layer":
@@ -80,8 +80,17 @@ function focused(state: State, editor: EditorRows, context: UpdateContext): Laye
     case "question":
       return state.questions.isTypingAnswer ? editor : { rows: [] };
     case "input":
-      return editor;
+      return withHint(editor, state, style, context);
   }
+}
+
+/** Before the first turn, an empty input says what else can be typed. */
+function withHint(editor: EditorRows, { transcript }: State, style: RowStyle, { keymap }: UpdateContext): EditorRows {
+  const line = editor.cursor?.row;
+  if (line === undefined || transcript.turn !== "" || editor.rows[line] !== "") return editor;
+  const keys = keyName(keymap.keyOf("open-help"));
+  const hint = `/ commands · @ files · ! shell${keys === "" ? "" : ` · ${keys} keys`}`;
+  return { ...editor, rows: editor.rows.with(line, style.theme.paint("dim", hint)) };
 }
 
 /** While a turn runs and nobody is asked, one row that moves says what it does. */

@@ -45,6 +45,7 @@ describe.skipIf(!hasTmux)("the interface in tmux", () => {
     await pane.sees("No model is set up");
     await pane.sees("harness creds add anthropic");
     await pane.sees("harness demo");
+    expect(pane.all()).not.toContain("No model is configured");
     await turn(pane, "hello", "offline scripted model");
     pane.press("C-d");
     await pane.sees("Detached. The session continues");
