@@ -1,6 +1,6 @@
 /** Files of a project that are not in the prompt, or have no effect yet, each with the reason: what `harness context` says of them. */
-import { notEnabledFiles, optionalFiles, optionalKinds, type Project } from "#artifacts";
-import { optionalPlaces, type ProjectPlace, userTrust } from "#program";
+import { notEnabledFiles, optionalFiles, optionalKinds, type Project, type Settings } from "#artifacts";
+import { optionalPlaces, type ProjectPlace, usedServers, userTrust } from "#program";
 import type { CliPorts } from "./cli-ports.ts";
 import { leftOutSkills } from "./skills.ts";
 
@@ -18,6 +18,7 @@ const WHY = { denied: "denied", "not-acked": NOT_ACKED, broken: "broken: harness
 export async function filesWithoutEffect(
   ports: CliPorts,
   project: Project,
+  settings: Settings,
   place: ProjectPlace,
 ): Promise<readonly FileRow[]> {
   const places = await optionalPlaces(ports, place);
@@ -33,6 +34,9 @@ export async function filesWithoutEffect(
       if (earlier || kind === "instructions" || kind === "skill") return [];
       return [{ ...row(optionalKinds[kind].name, file), hidden: WHY[why] }];
     }),
+    ...usedServers(project, settings, ports.env, userTrust(ports, project.root)).unused.map(({ name, file, why }) => ({
+      ...{ kind: "MCP server", name, source: file, hidden: why },
+    })),
     ...hookRows(ports, project, places.projectHooks === true),
   ];
 }

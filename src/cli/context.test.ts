@@ -86,3 +86,37 @@ describe("harness context", () => {
     expect(await project().run("context", "--agent", "scout")).toMatchObject({ code: 2 });
   });
 });
+
+test("files of a repository that have no effect are named with the reason: before an ack, after it, with hooks allowed", async () => {
+  const cli = createInProcessCli({}, "a");
+  cli.put(".claude/commands/review.md", "Review $1.");
+  cli.put(".claude/commands/empty.md", "");
+  cli.put(".mcp.json", '{ "mcpServers": { "shop": { "command": "node", "args": ["shop.mjs"] } } }');
+  cli.put("shop.mjs", "");
+  cli.put(".harness/aliases.toml", '[aliases]\nr = "/project:review"\n');
+  cli.put(".claude/hooks/guard.sh", "exit 0\n");
+  cli.put(
+    ".claude/settings.json",
+    '{ "hooks": { "Stop": [ { "hooks": [ { "type": "command", "command": ".claude/hooks/guard.sh" } ] } ] } }',
+  );
+  const rows = async (...flags: string[]) => {
+    const report = (await cli.json("context", ...flags)) as { sections: { name: string; hidden?: string }[] };
+    const named = report.sections.filter(({ name }) => /^(?:\.|shop$)/.test(name));
+    return Object.fromEntries(named.map(({ name, hidden = "" }) => [name, hidden]));
+  };
+  const waits = "needs your ack: harness ack";
+  const off = "not enabled: --allow-project-hooks, or allow_project_hooks in config.toml";
+  const hooks = (why: string) => ({ ".claude/settings.json": why, ".claude/hooks/guard.sh": why });
+  const broken = { ".claude/commands/empty.md": "broken: harness validate" };
+  expect(await rows()).toEqual({
+    ...{ ".claude/commands/review.md": waits, ".mcp.json": waits, ".harness/aliases.toml": waits },
+    ...broken,
+    ...hooks(off),
+  });
+  expect(await rows("--allow-project-hooks")).toMatchObject(hooks(waits));
+  expect(await cli.run("ack")).toMatchObject({ code: 0 });
+  const shop = { shop: "it needs your approval. Run: harness mcp approve shop" };
+  expect(await rows()).toEqual({ ...shop, ...broken, ...hooks(off) });
+  expect(await cli.run("ack", "--allow-project-hooks")).toMatchObject({ code: 0 });
+  expect(await rows("--allow-project-hooks")).toEqual({ ...shop, ...broken });
+});

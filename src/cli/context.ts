@@ -131,7 +131,7 @@ async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags
   ];
   const sections = [
     ...blocks.map((block) => section(block)),
-    ...(agent === undefined ? await filesWithoutEffect(ports, project, flags) : []).map((file) =>
+    ...(agent === undefined ? await filesWithoutEffect(ports, project, settings, flags) : []).map((file) =>
       section({ ...file, priority: 0, active: false, text: "" }),
     ),
     ...(agent === undefined ? await joins() : []).map((block) => section(block)),

@@ -100,7 +100,7 @@ export async function programProblem(
 
 async function withProject(ports: ProgramPorts, settings: Settings, { cwd }: ServerFlags): Promise<UsedServers> {
   const place = cwd === undefined ? {} : { dir: cwd };
-  const none = { mcpServers: settings.mcpServers, agentServers: {}, notices: [] };
+  const none = { mcpServers: settings.mcpServers, agentServers: {}, notices: [], unused: [] };
   if (!mayHaveProject(ports, place)) return none;
   const [{ openTrustedProject }, { usedServers }] = await Promise.all([
     import("./trusted-project.ts"),

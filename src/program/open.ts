@@ -256,8 +256,8 @@ async function withProjectServers(
   if (opened === undefined || project === undefined || !declaresServers(project)) return { settings, notices: [] };
   const { usedServers } = await import("./project-servers.ts");
   if (opened.servers !== undefined) await review?.(project, settings, opened.servers);
-  const { notices, ...used } = usedServers(project, settings, ports.env, opened.answers);
-  return { settings: { ...settings, ...used }, notices };
+  const { notices, mcpServers, agentServers } = usedServers(project, settings, ports.env, opened.answers);
+  return { settings: { ...settings, mcpServers, agentServers }, notices };
 }
 
 function declaresServers({ config, agents, optional }: Project): boolean {

@@ -30,6 +30,13 @@ export interface UsedServers {
   readonly agentServers: Readonly<Record<string, readonly McpServer[]>>;
   /** Sentences for a person about servers that are left out. */
   readonly notices: readonly string[];
+  /** Those that the project declares and the session does not have. */
+  readonly unused: readonly {
+    readonly name: string;
+    readonly file: string;
+    readonly why: string;
+    readonly isDenied: boolean;
+  }[];
 }
 
 export type ServerAnswers = Pick<ProjectTrust, "serverAnswers" | "answerServer">;
@@ -83,12 +90,12 @@ export function usedServers(
   trust: GivenAnswers | undefined,
 ): UsedServers {
   const declared = declaredServers(project, settings, env);
-  if (declared.length === 0) return { mcpServers: settings.mcpServers, agentServers: {}, notices: [] };
+  if (declared.length === 0) return { mcpServers: settings.mcpServers, agentServers: {}, notices: [], unused: [] };
   const answers = new Map(trust?.serverAnswers().map((answer) => [answer.name, answer]));
   const users = new Set(settings.mcpServers.map(({ name }) => name));
   const mcpServers = [...settings.mcpServers];
   const agentServers: Record<string, McpServer[]> = {};
-  const notices: string[] = [];
+  const unused: UsedServers["unused"][number][] = [];
   for (const one of declared) {
     const { name } = one.server;
     const answer = answers.get(name);
@@ -96,16 +103,18 @@ export function usedServers(
       ? "your own entry of the same name in config.toml is used instead"
       : leftOut(one, answer);
     if (answer === undefined || why !== undefined) {
-      if (why !== undefined && answer?.answer !== "denied") {
-        notices.push(`The MCP server '${name}' of ${visibleLine(one.place.file)} is not used: ${why}.`);
-      }
+      if (why !== undefined) unused.push({ name, file: one.place.file, why, isDenied: answer?.answer === "denied" });
       continue;
     }
     const server = approvedServer(one, answer, project.root, trust?.isHandedOn);
     if (one.agent === undefined) mcpServers.push(server);
     else agentServers[one.agent] = [...(agentServers[one.agent] ?? []), server];
   }
-  return { mcpServers, agentServers, notices };
+  // Who denied a server need not read that at every start.
+  const notices = unused.flatMap(({ name, file, why, isDenied }) =>
+    isDenied ? [] : [`The MCP server '${name}' of ${visibleLine(file)} is not used: ${why}.`],
+  );
+  return { mcpServers, agentServers, notices, unused };
 }
 
 /** Undefined when it was approved as it is. */
