@@ -1,6 +1,7 @@
 /** The layers that are open: who gets a message, what is opened and closed. Pure. */
 import type { Effect } from "./effects.ts";
 import { type LayerContext, type LayerMessage, layerOfWord, type OpenLayer } from "./layer.ts";
+import { layoutColumns } from "./narrow.ts";
 import type { State, Update, UpdateContext } from "./state.ts";
 import { themes } from "./theme.ts";
 
@@ -15,7 +16,8 @@ export function layerContext(
   kind: "modal" | "screen",
   { widgets, keymap, nowMs }: Pick<UpdateContext, "widgets" | "keymap" | "nowMs">,
 ): LayerContext {
-  const { columns, rows } = state.size;
+  const columns = layoutColumns(state.size);
+  const { rows } = state.size;
   const waiting = state.questions.waiting.length > 0 ? 1 : 0;
   return {
     state,

@@ -13,7 +13,7 @@ const on = fc.constantFrom(
   "\u001b[3m",
   "\u001b[23m",
 );
-const piece = fc.oneof(on, fc.constantFrom("a", "bc", "  ", "漢", "é"));
+const piece = fc.oneof(on, fc.constantFrom("a", "bc", "  ", "漢", "é", "e\u0301", "\u0308", "👍🏽", "\u200d", "שׁ"));
 const row = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(""));
 const styled = row.map((text) => (text.includes("\u001b") ? `${text}\u001b[0m` : text));
 

@@ -13,12 +13,15 @@ export function rowChange(old: string, text: string): string {
   // A row ends without styles; what is longer than before covers what stood there.
   const reset = isStyled && !rest.endsWith(RESET) ? RESET : "";
   const erase = old.slice(from).replace(STYLE, "") === "" ? "" : ERASE_RIGHT;
-  return `\r${forward(columns)}${on}${rest}${reset}${erase}`;
+  // Before the rest: at the end of a full row it would take the last character with it.
+  return `\r${forward(columns)}${erase}${on}${rest}${reset}`;
 }
 
 const STYLE = new RegExp(`${ESC}\\[[0-9;]*m`, "g");
 /** Plain characters and styles: what every terminal gives the same width. */
 const UNIT = new RegExp(`${ESC}\\[([0-9;]*)m|[ -~]`, "y");
+
+const PLAIN = new RegExp(`[${ESC} -~]`);
 
 interface Prefix {
   /** Where the texts begin to differ. */
@@ -30,17 +33,21 @@ interface Prefix {
 
 function commonPrefix(old: string, text: string): Prefix {
   let prefix: Prefix = { at: 0, columns: 0, styles: [] };
+  let beforeLast = prefix;
   UNIT.lastIndex = 0;
   for (let unit = UNIT.exec(text); unit !== null && old.startsWith(unit[0], unit.index); unit = UNIT.exec(text)) {
     const { at, columns, styles } = prefix;
     const [found, codes] = unit;
+    if (codes === undefined) beforeLast = prefix;
     prefix = {
       at: at + found.length,
       columns: columns + (codes === undefined ? 1 : 0),
       styles: codes === undefined ? styles : withStyle(styles, found, codes),
     };
   }
-  return prefix;
+  // What follows may belong to the last character: an accent, the rest of an emoji.
+  const isOpen = [old, text].some((row) => row.length > prefix.at && !PLAIN.test(row.charAt(prefix.at)));
+  return isOpen ? beforeLast : prefix;
 }
 
 /** What each of these turns off, as it is turned on. */

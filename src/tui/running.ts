@@ -8,6 +8,7 @@ import { createKeymap } from "./key-table.ts";
 import { layerKeyRows } from "./layer.ts";
 import { layers } from "./layers.ts";
 import { isMouse, mouseEvent } from "./mouse.ts";
+import { cutToSize, layoutColumns } from "./narrow.ts";
 import { createOutsideEdit } from "./outside-edit.ts";
 import type { Painter } from "./painter.ts";
 import { createPerformer } from "./perform.ts";
@@ -85,16 +86,18 @@ export function createRunning({ parts, painter, signal, end, ...from }: RunningO
     bytes: (chunk) => keys.process(chunk),
     dispatch,
     frame() {
-      const style = { columns: state.size.columns, theme: themes[state.theme], widgets, nowMs: state.nowMs };
+      const columns = layoutColumns(state.size);
+      const style = { columns, theme: themes[state.theme], widgets, nowMs: state.nowMs };
       const full = fullScreen(state, style, context());
       // What becomes final meanwhile is printed when the main screen is back.
       if (full !== undefined) {
         state = { ...state, transcript: withFinished(state.transcript) };
-        return { full };
+        return cutToSize({ full }, state.size, widgets);
       }
       const { rows: settled, transcript } = settle(state.transcript, style);
       state = { ...state, transcript };
-      return { settled, region: liveRegion(state, editor.rows(state.size.columns), parts.facts, style, context()) };
+      const region = liveRegion(state, editor.rows(columns), parts.facts, style, context());
+      return cutToSize({ settled, region }, state.size, widgets);
     },
     widthOf: widgets.visibleWidth,
     state: () => state,

@@ -21,9 +21,15 @@ export interface ScreenPort {
 }
 
 const ESC = "\u001b";
+/**
+ * Rows end where the terminal does. A terminal that counts an emoji as wider than we do, or has another size by now, would break a row
+ * and move all others.
+ */
+export const WRAP_OFF = `${ESC}[?7l`;
+const WRAP_ON = `${ESC}[?7h`;
 /** Bracketed paste, and keys that say which modifiers were held, where the terminal can. */
-const ENTER = `${ESC}[?2004h${ESC}[>1u`;
-const LEAVE = `${ESC}[?2026l${WATCH_OFF}${ESC}[?2004l${ESC}[<u${ESC}[?25h${ESC}[0m`;
+const ENTER = `${WRAP_OFF}${ESC}[?2004h${ESC}[>1u`;
+const LEAVE = `${ESC}[?2026l${WATCH_OFF}${WRAP_ON}${ESC}[?2004l${ESC}[<u${ESC}[?25h${ESC}[0m`;
 /** A terminal keeps the flags of its keys for each of the two screens. */
 const FULL_ON = `${ESC}[?1049h${ESC}[>1u${MOUSE_ON}`;
 const FULL_OFF = `${MOUSE_OFF}${ESC}[<u${ESC}[?1049l`;

@@ -31,7 +31,7 @@ export function fullScreen(state: State, style: RowStyle, context: UpdateContext
   const note = `${counted(waiting, "question")} waiting for you: close this to answer.`;
   const blank = Array.from({ length: Math.max(0, own.rows - rows.length) }, () => "");
   const below = waiting === 0 ? [] : [...blank, style.theme.paint("warn", note.slice(0, style.columns))];
-  return { rows: fitting([...rows.slice(0, own.rows), ...below], style), ...(cursor !== undefined && { cursor }) };
+  return { rows: [...rows.slice(0, own.rows), ...below], ...(cursor !== undefined && { cursor }) };
 }
 
 export function liveRegion(
@@ -60,15 +60,10 @@ export function liveRegion(
   const above = [...state.transcript.blocks.flatMap((block) => blockRows(block, style)), ...doingRows(state, style)];
   const room = Math.max(0, most - below.length);
   const shown = room === 0 ? [] : above.slice(-room);
-  const rows = fitting([...shown, ...below].slice(-most), style);
+  const rows = [...shown, ...below].slice(-most);
   if (focus.cursor === undefined) return { rows };
   const at = rows.length - 1 - focus.rows.length + focus.cursor.row;
   return at < 0 ? { rows } : { rows, cursor: { row: at, column: focus.cursor.column } };
-}
-
-/** The terminal would break a row that is wider, and all rows below it would stand elsewhere. */
-function fitting(rows: readonly string[], { columns, widgets }: RowStyle): readonly string[] {
-  return rows.map((row) => (widgets.visibleWidth(row) <= columns ? row : widgets.truncateToWidth(row, columns, "…")));
 }
 
 /** What has the keys, below the question: a modal layer or the editor; nothing while a key answers. */
