@@ -3,6 +3,7 @@ import type { CallId, Decision, Event, EventOf, SessionId, TokenId } from "#prot
 import { changeOf } from "./change.ts";
 import type { Effect } from "./effects.ts";
 import { emptyForm, type FormProgress, previousField, withFormText } from "./form.ts";
+import { type OrphanQuestion, resolved, withOrphanKey } from "./orphan-question.ts";
 import { type PlanQuestion, withPlanKey, withPlanText } from "./plan-question.ts";
 
 export type Question =
@@ -19,6 +20,7 @@ export type Question =
       readonly asked: EventOf<"QuestionAsked">["payload"];
     }
   | PlanQuestion
+  | OrphanQuestion
   /** A file of the project waits for an ack: answered in the review of its change. */
   | {
       readonly kind: "ack";
@@ -135,6 +137,7 @@ export function withQuestionKey(before: Questions, key: string, nowMs: number): 
     return same(isClosed ? withWaiting(before, before.waiting.slice(1), nowMs) : before);
   }
   if (question.kind === "plan") return withNextOpen(before, withPlanKey(before, question, key), nowMs);
+  if (question.kind === "orphan") return withOrphanKey(before, question, key);
   if (question.kind === "ack") return { questions: before, effects: ackEffects(question, key) };
   return question.kind === "permission" ? withPermissionKey(before, question, key) : undefined;
 }
@@ -195,6 +198,9 @@ export function withTypedAnswer(before: Questions, text: string, nowMs: number):
     const effect: Effect = { type: "answer", id, session, decision: "deny", ...(text !== "" && { reason: text }) };
     return { questions: closed, effects: [{ type: "clear" }, effect] };
   }
+  if (question.kind === "orphan") {
+    return { questions: closed, effects: [{ type: "clear" }, resolved(question, "failed", text)] };
+  }
   const { form, options = [] } = question.asked;
   if (form !== undefined) {
     const next = withFormText(form, before.form, text);
@@ -216,6 +222,8 @@ function withQuestion(before: readonly Question[], event: Event, nowMs: number):
       if (plan !== undefined) return [...before, { kind: "plan", id, session, plan, isAsked: true }];
       return [...before, { kind: "question", id, session, asked: event.payload }];
     }
+    case "OrphanedCall":
+      return [...before, { kind: "orphan", id: event.payload.call_id, session, asked: event.payload }];
     case "AckRequested":
       return [...before, { kind: "ack", id: event.payload.call_id, session, asked: event.payload }];
     case "TokenRequested": {
@@ -226,6 +234,7 @@ function withQuestion(before: readonly Question[], event: Event, nowMs: number):
     case "PermissionAnswered":
     case "QuestionAnswered":
     case "AckSettled":
+    case "OrphanResolved":
     case "ToolResult":
       return before.filter(({ id }) => id !== event.payload.call_id);
     case "PlanChanged":
@@ -239,7 +248,7 @@ function withQuestion(before: readonly Question[], event: Event, nowMs: number):
 }
 
 function isOutsideOfTurns(question: Question): boolean {
-  return question.kind === "token" || (question.kind === "plan" && !question.isAsked);
+  return question.kind === "token" || question.kind === "orphan" || (question.kind === "plan" && !question.isAsked);
 }
 
 function same(questions: Questions): QuestionStep {

@@ -5,6 +5,7 @@ import { type RowStyle, wrapped } from "./block-rows.ts";
 import { argsText, changeRows, foreignRows } from "./call-text.ts";
 import { changeOf } from "./change.ts";
 import { DECLINE } from "./form.ts";
+import { ORPHAN_KEYS, type OrphanQuestion } from "./orphan-question.ts";
 
 const DIGEST_CHARS = 16;
 const NAME_CHARS = 40;
@@ -19,6 +20,8 @@ export function questionRows(questions: Questions, rows: number, style: RowStyle
       return askedRows(question.asked, questions, rows, style);
     case "plan":
       return planRows(question.plan, questions, rows, style);
+    case "orphan":
+      return orphanRows(question.asked, questions, rows, style);
     case "ack":
       return ackRows(question.asked, questions, rows, style);
     case "token":
@@ -117,6 +120,22 @@ function planRows(
   // While it is edited, it stands in the editor.
   const content = isEditingPlan ? [] : foreignRows(plan, style);
   return [head, ...fitted(content, Math.max(1, rows - 1 - below.length), style, "; [d] shows them"), ...below];
+}
+
+function orphanRows(
+  { name, args, started_at: began }: OrphanQuestion["asked"],
+  { waiting, isTypingAnswer }: Questions,
+  rows: number,
+  style: RowStyle,
+): string[] {
+  const { theme, columns, widgets } = style;
+  const keys = isTypingAnswer
+    ? ["How far did it get? Enter marks it as failed and tells the model this, Esc goes back."]
+    : [...ORPHAN_KEYS.map(([key, text]) => `[${key}] ${text}`), "[w] it failed, and say how far it got"];
+  const why = `It was cut off when the program stopped, and nobody knows how far it got. It began at ${began}.`;
+  const below = [...wrapped(visibleLine(why), columns - 2, widgets).map((row) => `  ${row}`), ...keyRows(keys, style)];
+  const head = theme.paint("strong", rule(`${short(name)} was interrupted`, waiting.length, columns));
+  return [head, ...fitted(foreignRows(argsText(args), style), Math.max(1, rows - 1 - below.length), style), ...below];
 }
 
 type Field = NonNullable<Asked["form"]>[number];

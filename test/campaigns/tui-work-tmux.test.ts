@@ -1,5 +1,6 @@
 /** Plans, queues of others, an editor of one's own and `/clear` in the full interface of the real program, in a real terminal (tmux). */
-import { chmodSync } from "node:fs";
+import { chmodSync, existsSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { createCliHome } from "../fakes/cli-process.ts";
@@ -13,6 +14,8 @@ rules:
     reply: [{ text: "I read what you said about the plan." }]
   - when: { input: "/plan it/" }
     reply: [{ tool: plan, args: { plan: "1. Look around\\n2. Change it" } }]
+  - when: { input: "/run it/" }
+    reply: [{ tool: exec, args: { command: "touch begun; sleep 100" } }]
   - when: { input: "/wait/" }
     reply: [{ text: "I wait." }, { pause_ms: 60000 }, { text: "Nobody stopped me." }]
   - when: { input: "/slowly/" }
@@ -120,6 +123,25 @@ describe.skipIf(!hasTmux)("the work of a session in tmux", { timeout: 240_000 },
     await pane.sees(": queued: queued here");
     daemon.child.kill("SIGKILL");
     await expect.poll(() => pane.all(), { timeout: 90_000 }).toMatch(/Reconnected/);
+  });
+
+  test("a command that a kill of the daemon cuts off is a question, and the session goes on behind its answer", async () => {
+    const { home, daemon, pane, ask } = await attached();
+    await ask("run it");
+    await pane.sees("wants to run");
+    await after(SETTLED_MS);
+    pane.press("y");
+    await expect.poll(() => existsSync(join(home.workspace, "begun"))).toBe(true);
+    daemon.child.kill("SIGKILL");
+    await expect.poll(() => pane.all(), { timeout: 90_000 }).toMatch(/exec was interrupted/);
+    await after(SETTLED_MS);
+    pane.press("w");
+    await pane.sees("How far did it get?");
+    pane.type("the file was made");
+    pane.press("Enter");
+    await expect.poll(() => pane.screen()).not.toContain("was interrupted");
+    await ask("hello");
+    await expect.poll(() => pane.all()).toMatch(/› hello[\s\S]*Nothing to do\./);
   });
 
   test("/clear empties the screen and what has scrolled away", async () => {
