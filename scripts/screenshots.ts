@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
-const PICTURES = ["streaming", "undo"];
+const PICTURES = ["streaming", "undo", "ack-change", "search"];
 const SECTION = "== 80x24 dark\n";
 const COLUMNS = 80;
 const CELL = { width: 8.4, height: 18 } as const;

@@ -1,6 +1,7 @@
 /** The full interface on a session, of a daemon or of this process. */
 import { stripVTControlCharacters } from "node:util";
 import { setFlagsFromString } from "node:v8";
+import { defined } from "#base";
 import type { Input } from "#client";
 import { loadConfig } from "#program";
 import type { SessionId, SessionInfo } from "#protocol";
@@ -9,6 +10,7 @@ import { type AttachedParts, createResend } from "./attach-resend.ts";
 import { createAttachedImages } from "./attached-images.ts";
 import { expiryReminder, noReminder } from "./expiry-reminder.ts";
 import { firstRunText, OFFLINE_MODEL } from "./first-run.ts";
+import { imageProtocol } from "./image-protocol.ts";
 import { openInputDraft } from "./input-draft.ts";
 import { openInputHistory } from "./input-history.ts";
 import type { InterfaceFlags } from "./interface-choice.ts";
@@ -53,6 +55,7 @@ export async function showFullInterface(parts: FullInterfaceParts): Promise<Inte
     followsBackground: terminal.colour && look.theme === "auto",
     keys,
     vim: look.vim,
+    ...defined({ images: terminal.colour ? imageProtocol(ports.env) : undefined }),
     client,
     session,
     facts: {

@@ -62,6 +62,18 @@ function dropped<Item>(log: BlockLog<Item>, end: number, share: number, { sizeOf
   return drop === 0 ? log : { from: from + drop, to, kept: kept.slice(drop), size };
 }
 
+/** The same log with other entries from this number on. */
+export function mapped<Item>(
+  log: BlockLog<Item>,
+  first: number,
+  change: (item: Item) => Item,
+  { sizeOf }: Pick<LogLimits<Item>, "sizeOf">,
+): BlockLog<Item> {
+  const { from, to } = log;
+  const kept = log.kept.slice(0, to - from).map((item, at) => (from + at < first ? item : change(item)));
+  return { from, to, kept, size: kept.reduce((size, item) => size + sizeOf(item), 0) };
+}
+
 /** The entries from this number on, as far as they are kept. */
 export function entriesFrom<Item>({ from, to, kept }: BlockLog<Item>, first: number): readonly Item[] {
   return kept.slice(Math.max(0, first - from), to - from);

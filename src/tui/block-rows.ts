@@ -2,6 +2,7 @@
 import { visibleLine } from "#base";
 import { answerRows } from "./answer-rows.ts";
 import { changeOf, type FileChange } from "./change.ts";
+import { type ImageStyle, imageRows } from "./images.ts";
 import type { Theme } from "./theme.ts";
 import type { Block, CallBlock, DelegateBlock, Tone } from "./transcript.ts";
 import type { Widgets } from "./widgets.ts";
@@ -12,6 +13,8 @@ export interface RowStyle {
   readonly widgets: Widgets;
   /** For what runs. */
   readonly nowMs: number;
+  /** For rows that are final, where the terminal draws images. */
+  readonly images?: ImageStyle;
 }
 
 const PREVIEW_LINES = 4;
@@ -27,6 +30,7 @@ export function blockRows(block: Block, style: RowStyle): string[] {
         ...wrapped(block.text, columns - 2, widgets).map((row, at) =>
           theme.paint("input", `${at === 0 ? "› " : "  "}${row}`),
         ),
+        ...(block.images ?? []).flatMap((image) => imageRows(image, style)),
       ];
     case "answer":
       return answerRows(block.text.slice(block.printed), style, block.fence);
@@ -67,7 +71,7 @@ function callRows(call: CallBlock, style: RowStyle): string[] {
   const under = body.map((line) => {
     return theme.paint(ended?.isError ? "warn" : "dim", widgets.truncateToWidth(`${indent}  │ ${line}`, columns));
   });
-  return [head, ...under];
+  return [head, ...under, ...(ended?.images ?? []).flatMap((image) => imageRows(image, style))];
 }
 
 /** The first changed lines. */

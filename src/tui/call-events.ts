@@ -2,6 +2,7 @@
 import { counted, visibleLine } from "#base";
 import type { Event, EventOf, ToolOutputBlock } from "#protocol";
 import { changeOf } from "./change.ts";
+import { imagesOf } from "./images.ts";
 import { add, type CallBlock, changeCall, closedText, type Transcript } from "./transcript.ts";
 
 const TAIL_LINES = 5;
@@ -39,7 +40,9 @@ export function withCallEvent(before: Transcript, event: Event, nowMs: number, d
     }
     case "ToolResult": {
       const { call_id: id, content, outcome, is_error: isError, duration_ms: durationMs, labels = [] } = event.payload;
-      const ended = { outcome, isError, durationMs, lines: linesOf(content), labels };
+      const images = imagesOf(content);
+      const drawn = images.length === 0 ? {} : { images };
+      const ended = { outcome, isError, durationMs, lines: linesOf(content), labels, ...drawn };
       const after = changeCall(before, id, (call) => ({ ...call, isAsked: false, ended }));
       return doing(after, "waiting for the model", nowMs);
     }

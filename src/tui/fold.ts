@@ -2,6 +2,7 @@
 import { counted, visibleProse } from "#base";
 import type { Event, EventOf, InputBlock, SessionId } from "#protocol";
 import { doing, withCallEvent } from "./call-events.ts";
+import { imagesOf } from "./images.ts";
 import { withNotice } from "./notices.ts";
 import {
   add,
@@ -13,6 +14,7 @@ import {
   MAX_MOVING,
   notice,
   type Transcript,
+  withoutImages,
 } from "./transcript.ts";
 
 /** `nowMs` is the monotonic time at which the event counts as having happened. */
@@ -22,9 +24,11 @@ export function withEvent(transcript: Transcript, event: Event, nowMs: number): 
   switch (event.kind) {
     case "TurnStarted": {
       const begun = closed(before);
-      const text = textOf(event.payload.content);
+      const { content } = event.payload;
+      const images = imagesOf(content);
+      const input = { kind: "input", text: textOf(content), ...(images.length > 0 && { images }) } as const;
       return {
-        ...add(begun, { kind: "input", text }),
+        ...add(begun, input),
         isTurnRunning: true,
         turn: event.payload.turn,
         turnSinceMs: nowMs,
@@ -109,8 +113,8 @@ export function foldedBlocks(session: SessionId, events: readonly Event[]): read
     last = withEvent(last, event, Date.parse(event.ts));
     const count = last.blocks.length > MAX_MOVING ? finishedCount(last.blocks) : 0;
     if (count === 0) continue;
-    done.push(...last.blocks.slice(0, count));
+    done.push(...last.blocks.slice(0, count).map(withoutImages));
     last = { ...last, blocks: last.blocks.slice(count) };
   }
-  return [...done, ...closed(last).blocks];
+  return [...done, ...closed(last).blocks.map(withoutImages)];
 }

@@ -7,6 +7,7 @@ import type { ClientSession, EngineClient, Event, SessionId } from "#client";
 import type { SlashCommand } from "#protocol";
 import { createDraftKeeper, type DraftKeeper } from "./draft.ts";
 import { firstRegion } from "./first-paint.ts";
+import type { ImageProtocol } from "./images.ts";
 import type { KeyOverrides } from "./key-table.ts";
 import { withLasting } from "./lasting.ts";
 import { createPainter, type Frame, type Painter } from "./painter.ts";
@@ -24,6 +25,8 @@ export interface InterfaceParts {
   readonly followsBackground: boolean;
   /** The user's own keys, by action. */
   readonly keys: KeyOverrides;
+  /** How the terminal draws images. Default: not at all. */
+  readonly images?: ImageProtocol;
   /** Vim keys in the input. Default: none. */
   readonly vim?: boolean;
   readonly client: Pick<EngineClient, "session" | "sessions">;

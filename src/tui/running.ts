@@ -1,7 +1,9 @@
 /** The interface once its widgets are loaded: messages become states, states become frames, effects are performed. */
 import { createBackgroundWatch } from "./background.ts";
+import type { RowStyle } from "./block-rows.ts";
 import { createCompletion } from "./completion.ts";
 import { applyEditorKeys, editorKeyRows } from "./editor-keys.ts";
+import type { ImageProtocol } from "./images.ts";
 import { createInputEditor } from "./input-editor.ts";
 import type { InterfaceEnd, InterfaceParts, RunningInterface } from "./interface.ts";
 import { createKeymap } from "./key-table.ts";
@@ -27,6 +29,8 @@ export interface RunningOptions {
   readonly state: State;
 }
 
+/** Of the screen, for one image. */
+const IMAGE_SHARE = 0.4;
 const PASTE_END = "\u001b[201~";
 
 export function createRunning({ parts, painter, signal, end, ...from }: RunningOptions): RunningInterface {
@@ -94,7 +98,7 @@ export function createRunning({ parts, painter, signal, end, ...from }: RunningO
         state = { ...state, transcript: withFinished(state.transcript) };
         return cutToSize({ full }, state.size, widgets);
       }
-      const { rows: settled, transcript } = settle(state.transcript, style);
+      const { rows: settled, transcript } = settle(state.transcript, withImages(style, parts.images, state.size.rows));
       state = { ...state, transcript };
       const region = liveRegion(state, editor.rows(columns), parts.facts, style, context());
       return cutToSize({ settled, region }, state.size, widgets);
@@ -109,4 +113,9 @@ export function createRunning({ parts, painter, signal, end, ...from }: RunningO
       state = { ...state, layers: [] };
     },
   };
+}
+
+/** An image leaves room for the input below it. */
+function withImages(style: RowStyle, protocol: ImageProtocol | undefined, rows: number): RowStyle {
+  return protocol === undefined ? style : { ...style, images: { protocol, maxRows: Math.floor(rows * IMAGE_SHARE) } };
 }

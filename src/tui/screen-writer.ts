@@ -4,6 +4,7 @@
  * and never clears the screen or the scrollback.
  */
 
+import { imageHeight } from "./images.ts";
 import { forward, rowChange } from "./row-change.ts";
 
 export interface Size {
@@ -50,13 +51,22 @@ export function paintFrame(shown: Displayed, settled: readonly string[], next: L
   let bytes = "";
   let now = shown;
   let from = 0;
-  for (; settled.length - from > room; from += room) {
-    const piece = paintStep(now, settled.slice(from, from + room), now.region, size);
+  while (settled.length - from > room) {
+    const end = pieceEnd(settled, from, room);
+    const piece = paintStep(now, settled.slice(from, end), now.region, size);
     bytes += piece.bytes;
     now = piece.shown;
+    from = end;
   }
   const last = paintStep(now, settled.slice(from), next, size);
   return { bytes: bytes + last.bytes, shown: last.shown };
+}
+
+/** No piece ends within an image, unless that is larger than a piece. */
+function pieceEnd(settled: readonly string[], from: number, room: number): number {
+  const end = from + room;
+  for (let at = end - 1; at > from; at--) if (at + imageHeight(settled[at] ?? "") > end) return at;
+  return end;
 }
 
 function paintStep(shown: Displayed, settled: readonly string[], next: LiveRegion, size: Size): Painted {
@@ -71,10 +81,17 @@ function paintStep(shown: Displayed, settled: readonly string[], next: LiveRegio
     if (growth < 0) shrink(pen, after.length - footer, -growth);
     // After growing or shrinking, what stood behind the footer's old beginning is blank.
     const kept = Math.min(before.length, after.length) - footer;
+    const images: (readonly [at: number, row: string])[] = [];
     for (let at = 0; at < after.length - footer; at++) {
-      const old = at < kept ? before[at] : "";
-      if (after[at] !== old) pen.rewrite(at, old ?? "", after[at] ?? "");
+      const old = (at < kept ? before[at] : "") ?? "";
+      const row = after[at] ?? "";
+      const isImage = imageHeight(row) > 0;
+      if (isImage) images.push([at, row]);
+      const text = isImage ? "" : row;
+      if (text !== old) pen.rewrite(at, old, text);
     }
+    // Over rows that are blank by then: what is erased afterwards takes a part of an image away.
+    for (const [at, row] of images) pen.rewrite(at, "", row);
   }
   const cursor = next.cursor === undefined ? undefined : { ...next.cursor, row: next.cursor.row + settled.length };
   pen.moveTo(cursor?.row ?? Math.max(0, after.length - 1));

@@ -6,12 +6,13 @@ import { visibleProse } from "#base";
 import type { CallId, EventOf, SessionId } from "#protocol";
 import type { OpenFence } from "./answer-rows.ts";
 import { appended, type BlockLog, emptyLog, entriesFrom } from "./block-log.ts";
+import type { ShownImage } from "./images.ts";
 
 /** `at`: the event that began it. */
 export type Block = (ShownBlock | CallBlock | DelegateBlock) & { readonly at?: number };
 
 type ShownBlock =
-  | { readonly kind: "input"; readonly text: string }
+  | { readonly kind: "input"; readonly text: string; readonly images?: readonly ShownImage[] }
   | AnswerBlock
   | { readonly kind: "thinking"; readonly key: string; readonly text: string; readonly isDone: boolean }
   | { readonly kind: "notice"; readonly tone: Tone; readonly text: string }
@@ -51,6 +52,8 @@ export interface CallBlock {
     readonly durationMs: number;
     readonly lines: readonly string[];
     readonly labels: readonly string[];
+    /** Until they are drawn. */
+    readonly images?: readonly ShownImage[];
   };
 }
 
@@ -164,6 +167,17 @@ export function sizeOf(value: unknown, depth = 0): number {
   if (typeof value === "string") return value.length + VALUE_SIZE;
   if (typeof value !== "object" || value === null || depth > MAX_SIZED_DEPTH) return VALUE_SIZE;
   return Object.values(value).reduce((size, one) => size + sizeOf(one, depth + 1), VALUE_SIZE);
+}
+
+/** What was drawn is not kept. */
+export function withoutImages(block: Block): Block {
+  if (block.kind === "input" && block.images !== undefined) {
+    const { images: _, ...rest } = block;
+    return rest;
+  }
+  if (block.kind !== "call" || block.ended?.images === undefined) return block;
+  const { images: _, ...ended } = block.ended;
+  return { ...block, ended };
 }
 
 /** The newest call of this id. */

@@ -1,8 +1,12 @@
 /** What is used of the widget library, in one module that is loaded on demand: importing it takes a tenth of a second. */
 import {
   CURSOR_MARKER,
+  calculateImageRows,
   Editor,
+  encodeITerm2,
+  encodeKitty,
   fuzzyFilter,
+  getImageDimensions,
   getKeybindings,
   KeybindingsManager,
   Markdown,
@@ -20,6 +24,10 @@ import { codeCarry, codeLines } from "./code-spans.ts";
 
 export const widgets = {
   CURSOR_MARKER,
+  calculateImageRows,
+  encodeITerm2,
+  encodeKitty,
+  getImageDimensions,
   Editor,
   fuzzyFilter,
   getKeybindings,
