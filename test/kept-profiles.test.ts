@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { branchOf } from "#program";
 import type { Event } from "#protocol";
 import { createKeptProfiles } from "../src/program/kept-profiles.ts";
 import { createInProcessCli } from "./fakes/in-process-cli.ts";
@@ -55,6 +56,16 @@ describe("a resumed session keeps the rules of its profile", () => {
     if (!/another one/.test(String(message))) {
       await expect(open({ profile })).rejects.toMatchObject({ reason: "ConfigInvalid" });
     }
+  });
+
+  test("also in a branch of it", async () => {
+    const { open, turn, session, cli, harness } = await resumed("named", () => undefined);
+    await open({ resume: session });
+    await turn(session, "hello");
+    const { session: branch } = await branchOf(harness.archive, session, cli.clock, undefined);
+    rmSync(join(cli.workspace, `${USER}/named.toml`));
+    await open({ resume: branch });
+    expect(outcomes(await turn(branch, "write"))).toEqual(["denied"]);
   });
 
   test("a sound file on disk counts, as before", async () => {

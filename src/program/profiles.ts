@@ -45,7 +45,7 @@ export async function loadUserSettings(
   ports: ProfilePorts,
   flags: ProfileFlags,
   ofProject?: ProjectProfiles,
-  resumed?: SessionId,
+  resumed?: readonly SessionId[],
 ): Promise<LoadedConfig> {
   const named = profileNamed(flags);
   // Its values are the defaults, so that a run without a profile reads no file for it.
@@ -70,7 +70,7 @@ export async function withProfile<Place extends Partial<ProjectPlace>>(
   ports: ProfilePorts,
   place: Place,
   flags: ProfileFlags,
-  resumed?: SessionId,
+  resumed?: readonly SessionId[],
 ): Promise<Place & Pick<ProjectPlace, "contextSources" | "projectHooks" | "skillPacks">> {
   if (profileNamed(flags) === undefined) return place;
   const { dir, config, adminOnly, projectHooks } = place;
@@ -135,10 +135,11 @@ async function soundProfile(
   ports: ProfilePorts,
   named: string,
   ofProject: ProjectProfiles | undefined,
-  resumed: SessionId | undefined,
+  resumed: readonly SessionId[] | undefined,
 ): Promise<Profile> {
-  const kept = resumed === undefined ? undefined : createKeptProfiles(ports.env).read(resumed);
-  if (kept?.name !== named) return profileOnDisk(ports, named, ofProject);
+  const keptOf = createKeptProfiles(ports.env).read;
+  const kept = resumed?.map(keptOf).find((one) => one?.name === named);
+  if (kept === undefined) return profileOnDisk(ports, named, ofProject);
   try {
     const profile = await profileOnDisk(ports, named, ofProject);
     if (profile.inForce.scope === kept.scope) return profile;

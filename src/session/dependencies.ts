@@ -111,12 +111,12 @@ export interface SessionDependencies {
 
 /**
  * Finds the project of a workspace; undefined where there is none. `profile`: one that is not that of the program. `resumed`: the
- * session that keeps its profile where the file is gone. Throws ConfigInvalid, with every problem, for a broken one.
+ * sessions whose profile is kept where the file is gone, the first one that has it. Throws ConfigInvalid, with every problem, for a broken one.
  */
 export type OpenProject = (
   workspace: string,
   profile?: string,
-  resumed?: SessionId,
+  resumed?: readonly SessionId[],
 ) => Promise<OpenedProject | undefined>;
 
 /** What a program needs to know so that its sessions can have different profiles. */
@@ -124,7 +124,7 @@ export interface SessionProfiles {
   /** Those that a session in a folder with this project can have. Throws ConfigInvalid for a folder that cannot be read. */
   known(project: Project | undefined): readonly { readonly name: string; readonly scope: ProfileScope }[];
   /** The settings under another profile where there is no project. Rejects with ConfigInvalid. */
-  settings(profile: string, resumed?: SessionId): Promise<Settings>;
+  settings(profile: string, resumed?: readonly SessionId[]): Promise<Settings>;
   /** What became of the file of the profile since it was read; undefined while it is the same. Never rejects. */
   change(profile: ProfileInForce): Promise<string | undefined>;
   /** For when the session is resumed. */

@@ -203,7 +203,8 @@ async function findSession(
   const refused = birth === undefined ? refusal(program, folder) : undefined;
   if (refused !== undefined) throw new ReasonError("ConfigInvalid", refused);
   program.scratch?.open(folder);
-  const resumed = previous?.id;
+  // A branch has the profile of the session that it came from.
+  const resumed = previous && [previous.id, ...(previous.parent === undefined ? [] : [previous.parent])];
   const opened = birth === undefined ? await program.projects?.(folder, other, resumed) : undefined;
   const own = opened?.settings;
   const settings = own ?? (other === undefined ? undefined : await program.profiles?.settings(other, resumed));
