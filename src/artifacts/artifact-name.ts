@@ -9,6 +9,5 @@ const NAME_SHOWN = "letters, digits, `_`, `.` and `-`, at most 64, not beginning
 export function checkedName(name: string, place: SourceLocation, reader: Reader): string | undefined {
   if (NAME.test(name)) return name;
   const shown = name.length > 80 ? `${name.slice(0, 80)}…` : name;
-  reader.report(error("bad-name", place, `"${shown}" cannot be a name.`, { expected: NAME_SHOWN }));
-  return undefined;
+  return reader.report(error("bad-name", place, `"${shown}" cannot be a name.`, { expected: NAME_SHOWN }));
 }

@@ -32,7 +32,7 @@ export function parseCommandFile(
   content: string,
 ): MarkdownCommand | { readonly warnings: readonly string[] } {
   const problems: Problem[] = [];
-  const report = (problem: Problem): number => problems.push(problem);
+  const report = (problem: Problem): undefined => void problems.push(problem);
   const command = readCommand(name, content, { file, hash: "", tier: "project", report });
   const warnings = problems.map(({ place, message, nearest }) => {
     return `${file}:${place.line}: ${message}${nearest === undefined ? "" : ` Did you mean "${nearest}"?`}`;
@@ -49,11 +49,10 @@ export function readProjectCommand(content: string, reader: Reader): CommandCont
   if (!NAME.test(name)) {
     const message = "The path of this command cannot be typed as its name.";
     const expected = "letters, digits, dots, hyphens and underscores, at most 128";
-    reader.report(error("command-name", { file: reader.file, line: 1, column: 1 }, message, { expected }));
-    return undefined;
+    return reader.report(error("command-name", { file: reader.file, line: 1, column: 1 }, message, { expected }));
   }
   // Other agents have keys of their own. Only what looks like a mistake is reported.
-  const report = (problem: Problem): void => {
+  const report = (problem: Problem): undefined => {
     if (problem.code !== "unknown-key" || problem.nearest !== undefined) reader.report(problem);
   };
   return readCommand(name, content, { ...reader, report });
@@ -72,7 +71,7 @@ function readCommand(name: string, content: string, reader: Reader): CommandCont
     return fail("too-large", `The frontmatter has more than ${MAX_HEAD_CHARS} characters.`);
   }
   const problems: Problem[] = [];
-  const noted = { ...reader, report: (problem: Problem) => problems.push(problem) };
+  const noted = { ...reader, report: (problem: Problem) => void problems.push(problem) };
   const tree = split === "missing" ? undefined : parseForeignHead(file, yaml, problems);
   const values = tree === undefined ? {} : readTable(commandTable, tree, noted).values;
   for (const problem of problems) reader.report(problem);

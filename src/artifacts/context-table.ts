@@ -40,8 +40,7 @@ export const pathInside: FieldType<WrittenPath> = {
     const path = posix.normalize(written).replace(/\/+$/, "");
     if (isAbsolute(path) || path === ".." || path.startsWith("../") || path.includes("\0")) {
       const message = `"${written.slice(0, 200)}" is outside the project.`;
-      reader.report(error("outside-project", tree.place, message, { expected: this.shown }));
-      return undefined;
+      return reader.report(error("outside-project", tree.place, message, { expected: this.shown }));
     }
     return { path, place: tree.place };
   },

@@ -62,8 +62,7 @@ export const duration: FieldType<number> = {
       (tree.kind === "scalar" && /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(String(tree.value).trim())) || [];
     const ms = Number(amount) * (UNIT_MS[unit as keyof typeof UNIT_MS] ?? Number.NaN);
     if (ms > 0 && ms <= MAX_DURATION_MS) return ms;
-    reader.report(wrongValue(tree, `${this.shown}, at most 24h`));
-    return undefined;
+    return reader.report(wrongValue(tree, `${this.shown}, at most 24h`));
   },
 };
 
@@ -75,8 +74,7 @@ function limit(shown: string, max: number, isWhole: boolean): FieldType<number> 
       const written = tree.kind === "scalar" && /^\d+(?:\.\d+)?$/.test(String(tree.value).trim()) ? tree.value : "";
       const number = written === "" ? Number.NaN : Number(written);
       if (number >= 0 && number <= max && (!isWhole || Number.isSafeInteger(number))) return number;
-      reader.report(wrongValue(tree, shown));
-      return undefined;
+      return reader.report(wrongValue(tree, shown));
     },
   };
 }
@@ -87,8 +85,7 @@ export const workspacePath: FieldType<string> = {
   read(tree, reader) {
     const written = words(this.shown).read(tree, reader);
     if (written === undefined || isInner(written)) return written;
-    reader.report(wrongValue(tree, "a path in the workspace, without `..`"));
-    return undefined;
+    return reader.report(wrongValue(tree, "a path in the workspace, without `..`"));
   },
 };
 
@@ -100,8 +97,7 @@ const record: FieldType<Readonly<Record<string, unknown>>> = {
   shown: "a table",
   read(tree, reader) {
     if (tree.kind === "map") return Object.fromEntries(tree.entries.map(({ key, value }) => [key, plainValue(value)]));
-    reader.report(wrongValue(tree, this.shown));
-    return undefined;
+    return reader.report(wrongValue(tree, this.shown));
   },
 };
 
@@ -274,20 +270,17 @@ export const assertionType: FieldType<PlacedAssertion> = {
   shown: "an assertion",
   tables: Object.values(assertionKinds).map(({ table }) => table),
   read(tree, reader) {
-    if (tree.kind !== "map") {
-      reader.report(wrongValue(tree, "a table with `type`"));
-      return undefined;
-    }
+    if (tree.kind !== "map") return reader.report(wrongValue(tree, "a table with `type`"));
     const written = tree.entries.find(({ key }) => key === "type")?.value;
     if (written === undefined) {
-      reader.report(error("missing-key", tree.place, 'Assertion: "type" is missing.', { expected: someTypes() }));
-      return undefined;
+      return reader.report(
+        error("missing-key", tree.place, 'Assertion: "type" is missing.', { expected: someTypes() }),
+      );
     }
     const found = kindOf(written);
     if (found === undefined) {
       const near = written.kind === "scalar" ? nearestTo(String(written.value), Object.keys(assertionKinds)) : {};
-      reader.report({ ...wrongValue(written, someTypes()), code: "unknown-assertion", ...near });
-      return undefined;
+      return reader.report({ ...wrongValue(written, someTypes()), code: "unknown-assertion", ...near });
     }
     const assertion = found.read(tree, reader);
     return assertion && { assertion, label: labelOf(assertion), place: tree.place };

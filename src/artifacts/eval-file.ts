@@ -32,7 +32,7 @@ export function readEvalFile(path: string, checker: ScriptChecker): EvalFile {
   const { text, hash } = outcome.content;
   const problems: Problem[] = [];
   // A case has few hooks, and their order is the one they are written in.
-  const report = (problem: Problem): void => void (problem.code === "no-priority" || problems.push(problem));
+  const report = (problem: Problem): undefined => void (problem.code === "no-priority" || problems.push(problem));
   const reader: Reader = { file, hash, tier: "project", report };
   if (text.length > MAX_YAML_CHARS) {
     report(error("too-large", start(file), `The file has more than ${MAX_YAML_CHARS} characters.`));

@@ -90,13 +90,11 @@ const files: FieldType<readonly SetupFile[]> = {
   shown: "a table of paths",
   tables: [fromTable],
   read(tree, reader) {
-    if (tree.kind !== "map") {
-      reader.report(wrongValue(tree, "a table: `path: text`, or `path: { from: file }`"));
-      return undefined;
-    }
+    if (tree.kind !== "map") return reader.report(wrongValue(tree, "a table: `path: text`, or `path: { from: file }`"));
     if (tree.entries.length > MAX_FILES) {
-      reader.report(error("wrong-length", tree.place, `A case has at most ${MAX_FILES} files. Copy a folder instead.`));
-      return undefined;
+      return reader.report(
+        error("wrong-length", tree.place, `A case has at most ${MAX_FILES} files. Copy a folder instead.`),
+      );
     }
     return tree.entries.flatMap(({ key, keyPlace, value }): SetupFile[] => {
       if (!isInner(key)) {
@@ -131,16 +129,14 @@ function readInlineScenario(tree: Tree, reader: Reader): Scenario | undefined {
   if (first !== undefined && first.keyPlace.column === tree.place.column && first.keyPlace.line === tree.place.line) {
     return { inline: true, place: tree.place };
   }
-  reader.report(wrongValue(tree, "a scenario with one key per line, or the path of a file with one"));
-  return undefined;
+  return reader.report(wrongValue(tree, "a scenario with one key per line, or the path of a file with one"));
 }
 
 const context: FieldType<EvalSetup["context"]> = {
   shown: "a table of plain values",
   read(tree, reader) {
     if (tree.kind !== "map" || tree.entries.length > MAX_CONTEXT_VALUES) {
-      reader.report(wrongValue(tree, `a table with at most ${MAX_CONTEXT_VALUES} plain values`));
-      return undefined;
+      return reader.report(wrongValue(tree, `a table with at most ${MAX_CONTEXT_VALUES} plain values`));
     }
     const values: Record<string, string | number | boolean> = {};
     for (const { key, value } of tree.entries) {
@@ -160,8 +156,7 @@ function readBuiltin(tree: Tree, reader: Reader): PolicyPattern | undefined {
   const name = tree.kind === "scalar" ? String(tree.value) : "";
   if (builtinToolNames.includes(name)) return { pattern: name, place: tree.place };
   const near = nearestTo(name, builtinToolNames);
-  reader.report({ ...wrongValue(tree, "a tool, or the name of a built-in one"), code: "unknown-tool", ...near });
-  return undefined;
+  return reader.report({ ...wrongValue(tree, "a tool, or the name of a built-in one"), code: "unknown-tool", ...near });
 }
 
 const rules = list(placed(words("a permission rule")), { max: MAX_RULES });

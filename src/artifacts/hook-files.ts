@@ -31,8 +31,7 @@ function readToml(text: string, reader: Reader): HooksContent | undefined {
     const { root } = parseToml(reader.file, text);
     return { hooks: readTable(fileTable, root, reader).values.hooks ?? [] };
   } catch (cause) {
-    reader.report(error("not-toml", { file: reader.file, line: 1, column: 1 }, messageOf(cause)));
-    return undefined;
+    return reader.report(error("not-toml", { file: reader.file, line: 1, column: 1 }, messageOf(cause)));
   }
 }
 
@@ -44,10 +43,7 @@ function readClaudeSettings(text: string, reader: Reader): HooksContent | undefi
     return { file, line: text.slice(0, index).split("\n").length, column: 1 };
   };
   const settings = jsonIn(text);
-  if (!isRecord(settings)) {
-    reader.report(error("not-json", at(), "The file is not a JSON object."));
-    return undefined;
-  }
+  if (!isRecord(settings)) return reader.report(error("not-json", at(), "The file is not a JSON object."));
   const { hooks: byEvent = {}, ...others } = settings;
   if (Object.keys(others).length > 0) {
     const message = `Harness reads only "hooks" of this file. It ignores: ${Object.keys(others).slice(0, 20).join(", ")}.`;
@@ -91,10 +87,9 @@ function readClaudeSettings(text: string, reader: Reader): HooksContent | undefi
     }
   }
   if (hooks.length <= MAX_SHELL_HOOKS) return { hooks };
-  reader.report(
+  return reader.report(
     error("wrong-length", at(), `There are ${hooks.length} hooks.`, { expected: `at most ${MAX_SHELL_HOOKS}` }),
   );
-  return undefined;
 }
 
 const SHAPE =

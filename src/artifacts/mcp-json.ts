@@ -39,13 +39,12 @@ export function readMcpJson(text: string, reader: Reader): McpServersContent | u
   const servers = isRecord(root) ? root.mcpServers : undefined;
   if (!isRecord(servers) || Object.keys(servers).length > MAX_SERVERS) {
     const expected = `a JSON object with "mcpServers", an object with up to ${MAX_SERVERS} servers by name`;
-    reader.report(error("not-mcp-servers", place, "The file does not list MCP servers.", { expected }));
-    return undefined;
+    return reader.report(error("not-mcp-servers", place, "The file does not list MCP servers.", { expected }));
   }
   const read: DeclaredServer[] = [];
   for (const [name, entry] of Object.entries(servers)) {
     const problems: Problem[] = [];
-    const declared = readServer(name, entry, place, { ...reader, report: (problem) => problems.push(problem) });
+    const declared = readServer(name, entry, place, { ...reader, report: (problem) => void problems.push(problem) });
     const isTaken = read.some(({ server }) => server.name === declared?.server.name);
     if (isTaken) problems.push(error("duplicate-name", place, "another server has the same name in lowercase."));
     const wrong = problems.some(({ severity }) => severity === "error");
@@ -69,18 +68,17 @@ function readServer(
   const name = written.toLowerCase();
   if (!isServerName(name)) {
     const expected = "up to 32 letters, digits, - and _, and not a word of /mcp";
-    reader.report(error("wrong-value", place, "this name cannot be used.", { expected }));
-    return undefined;
+    return reader.report(error("wrong-value", place, "this name cannot be used.", { expected }));
   }
   if (!isRecord(entry) || isDeeper(entry, MAX_ENTRY_DEPTH)) {
-    reader.report(error("wrong-value", place, `this is not an object of up to ${MAX_ENTRY_DEPTH} levels.`));
-    return undefined;
+    return reader.report(error("wrong-value", place, `this is not an object of up to ${MAX_ENTRY_DEPTH} levels.`));
   }
   const { type = entry.url === undefined ? "stdio" : "http", ...fields } = entry;
   const transport = TRANSPORTS.get(String(type));
   if (type !== "stdio" && transport === undefined) {
-    reader.report(error("wrong-value", place, `the type ${visibleLine(JSON.stringify(type) ?? "")} is not supported.`));
-    return undefined;
+    return reader.report(
+      error("wrong-value", place, `the type ${visibleLine(JSON.stringify(type) ?? "")} is not supported.`),
+    );
   }
   for (const key of Object.keys(fields).filter((one) => !Object.hasOwn(KEYS, one))) {
     reader.report(unknownKey("MCP server", key, place, Object.keys(KEYS)));

@@ -248,10 +248,7 @@ function toServer(
   tree: Tree,
 ): Omit<McpServer, "name"> | "disabled" | undefined {
   const connection = toConnection(values);
-  if (connection === undefined) {
-    reader.report(wrongValue(tree, "a table with `command` or `url`, and not both"));
-    return undefined;
-  }
+  if (connection === undefined) return reader.report(wrongValue(tree, "a table with `command` or `url`, and not both"));
   if (values.enabled === false) return "disabled";
   return {
     connection,

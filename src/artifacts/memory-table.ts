@@ -74,10 +74,9 @@ export function readRepositoryMemory(source: string, reader: Reader): Memory | u
   const at = { file: reader.file, line: 1, column: 1 };
   if (!isMemoryTier(tier) || !isMemoryName(name)) {
     const message = "The name of this memory cannot be used.";
-    reader.report(
+    return reader.report(
       error("memory-name", at, message, { expected: "lower-case letters, digits and hyphens, at most 64" }),
     );
-    return undefined;
   }
   const content = readMemory(source, reader);
   return content && { name, scope: "repository", tier, ...content };
@@ -96,14 +95,12 @@ function readMemory(source: string, reader: Reader): MemoryContent | undefined {
   const head = splitFrontmatter(source);
   if (typeof head === "string") {
     const what = head === "missing" ? "does not begin with frontmatter" : "has frontmatter that is not closed";
-    reader.report(error(`frontmatter-${head}`, at, `The memory ${what}.`, { expected: "---" }));
-    return undefined;
+    return reader.report(error(`frontmatter-${head}`, at, `The memory ${what}.`, { expected: "---" }));
   }
   const { yaml, body } = head;
   if (yaml.length > MAX_HEAD_CHARS || body.length > MAX_MEMORY_BODY_CHARS) {
     const message = `The memory is too large: at most ${MAX_HEAD_CHARS} characters of frontmatter and ${MAX_MEMORY_BODY_CHARS} of text.`;
-    reader.report(error("too-large", at, message));
-    return undefined;
+    return reader.report(error("too-large", at, message));
   }
   const problems: Problem[] = [];
   const tree = parseYaml(reader.file, yaml, problems);
@@ -123,7 +120,7 @@ export function readKeptMemory(
   source: string,
 ): { readonly memory?: Memory; readonly problem?: string } {
   const problems: Problem[] = [];
-  const report = (problem: Problem): number => problems.push(problem);
+  const report = (problem: Problem): undefined => void problems.push(problem);
   const content = readMemory(normal(source), { file, hash: "", tier: "project", report });
   const wrong = problems.find(({ severity }) => severity === "error");
   if (wrong !== undefined || content === undefined) {

@@ -92,12 +92,11 @@ const url: FieldType<string> = {
     const written = words(this.shown).read(tree, reader);
     if (written === undefined) return undefined;
     if (/^https?:$/.test(URL.parse(written)?.protocol ?? "")) return written;
-    reader.report(
+    return reader.report(
       error("wrong-value", tree.place, `"${written.slice(0, 60)}" is not valid here.`, {
         expected: this.shown,
       }),
     );
-    return undefined;
   },
 };
 
@@ -140,12 +139,11 @@ export function makeModel(
 ): ModelConfig | undefined {
   const { provider = DEFAULT_PROVIDER, name } = values;
   if (!PROVIDER.test(provider)) {
-    reader.report(
+    return reader.report(
       error("wrong-value", at("provider"), `"${provider.slice(0, 60)}" is not a valid provider name.`, {
         expected: "a provider",
       }),
     );
-    return undefined;
   }
   if (name === undefined) return undefined;
   return {

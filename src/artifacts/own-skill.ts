@@ -16,7 +16,7 @@ export interface OwnSkills {
 export function readOwnSkill(file: string, text: string, origin: SkillOrigin): OwnSkills {
   const hash = createHash("sha256").update(text).digest("hex");
   const found: Problem[] = [];
-  const content = readSkill(text, { file, hash, tier: "project", report: (problem) => found.push(problem) });
+  const content = readSkill(text, { file, hash, tier: "project", report: (problem) => void found.push(problem) });
   const problems = found.map(
     (problem): Problem =>
       problem.severity === "warning"

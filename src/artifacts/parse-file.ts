@@ -68,7 +68,7 @@ export function parseFile(parsed: ParsedFile, checker: ScriptChecker): FileRecor
 export function readRecord({ kind, file, hash, text }: ParsedFile): FileRecord {
   const problems: Problem[] = [];
   const tier: Tier = kind === "admin" ? "admin" : "project";
-  const reader: Reader = { file, hash, tier, report: (problem) => problems.push(problem) };
+  const reader: Reader = { file, hash, tier, report: (problem) => void problems.push(problem) };
   if (kind === "context") return { ...nothing, text, problems };
   if (isOptionalKind(kind)) {
     const optional = optionalReaders[kind](text, reader);
@@ -95,8 +95,9 @@ function readHead(reader: Reader, text: string): Frontmatter | undefined {
     head === "missing"
       ? "The file does not begin with frontmatter: its first line must be ---."
       : "The frontmatter is not closed: add a second line with ---.";
-  reader.report(error(`frontmatter-${head}`, { file: reader.file, line: 1, column: 1 }, message, { expected: "---" }));
-  return undefined;
+  return reader.report(
+    error(`frontmatter-${head}`, { file: reader.file, line: 1, column: 1 }, message, { expected: "---" }),
+  );
 }
 
 type Unchecked = Omit<FileRecord, "problems">;

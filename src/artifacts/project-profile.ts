@@ -15,8 +15,7 @@ export function readProjectProfile(text: string, reader: Reader): ProfileContent
   const { file } = reader;
   const stem = file.slice(file.lastIndexOf("/") + 1, -ENDING.length);
   const refuse = (message: string): undefined => {
-    reader.report(error("wrong-profile", { file, line: 1, column: 1 }, message));
-    return undefined;
+    return reader.report(error("wrong-profile", { file, line: 1, column: 1 }, message));
   };
   if (!isProfileName(stem)) {
     return refuse(`A profile is called NAME${ENDING}, with at most 32 small letters, digits, - and _.`);

@@ -115,8 +115,9 @@ const domain: FieldType<PolicyPattern> = {
     if (pattern === undefined) return undefined;
     if (DOMAIN.test(pattern)) return { pattern, place: tree.place };
     const expected = "`example.com`, `*.example.com` or `*`, without scheme, port and path";
-    reader.report(error("bad-pattern", tree.place, `"${pattern.slice(0, 100)}" is not a host name.`, { expected }));
-    return undefined;
+    return reader.report(
+      error("bad-pattern", tree.place, `"${pattern.slice(0, 100)}" is not a host name.`, { expected }),
+    );
   },
 };
 

@@ -12,7 +12,8 @@ export interface Reader {
   /** SHA-256 of the file, hex. */
   readonly hash: string;
   readonly tier: Tier;
-  report(problem: Problem): void;
+  /** Gives undefined, which is what a value that is wrong is read as. */
+  report(problem: Problem): undefined;
 }
 
 /** A kind of value. `read` reports what is wrong and then gives undefined; it never throws. */
@@ -188,10 +189,7 @@ export function byName<Value>(
     shown,
     ...defined({ tables: of.tables }),
     read(tree, reader) {
-      if (tree.kind !== "map") {
-        reader.report(wrongValue(tree, shown));
-        return undefined;
-      }
+      if (tree.kind !== "map") return reader.report(wrongValue(tree, shown));
       const read = tree.entries.map(({ key, keyPlace, value }): [string, Value | undefined] => {
         if (!isName(key))
           reader.report(error("wrong-value", keyPlace, `"${key}" is not valid here.`, { expected: names }));
@@ -212,8 +210,7 @@ export function choice<const Word extends string>(...of: readonly Word[]): Field
       const found = of.find((word) => tree.kind === "scalar" && tree.value === word);
       if (found !== undefined) return found;
       const near = tree.kind === "scalar" ? nearestTo(String(tree.value), of) : {};
-      reader.report({ ...wrongValue(tree, shown), ...near });
-      return undefined;
+      return reader.report({ ...wrongValue(tree, shown), ...near });
     },
   };
 }
@@ -227,14 +224,12 @@ export function list<Value>(
     shown,
     ...defined({ tables: of.tables }),
     read(tree, reader) {
-      if (tree.kind !== "list") {
-        reader.report(wrongValue(tree, shown));
-        return undefined;
-      }
+      if (tree.kind !== "list") return reader.report(wrongValue(tree, shown));
       if (tree.items.length > bounds.max || tree.items.length < (bounds.min ?? 0)) {
         const expected = `${bounds.min ?? 0} to ${bounds.max} entries`;
-        reader.report(error("wrong-length", tree.place, `There are ${tree.items.length} entries.`, { expected }));
-        return undefined;
+        return reader.report(
+          error("wrong-length", tree.place, `There are ${tree.items.length} entries.`, { expected }),
+        );
       }
       return tree.items.map((item) => of.read(item, reader)).filter((item) => item !== undefined);
     },
@@ -253,8 +248,7 @@ export function forms<Value>(
     read(tree, reader) {
       const read = choose(tree);
       if (read !== undefined) return read(tree, reader);
-      reader.report(wrongValue(tree, shown));
-      return undefined;
+      return reader.report(wrongValue(tree, shown));
     },
   };
 }
@@ -289,13 +283,9 @@ export const script: FieldType<ScriptSource> = {
   shown: "Starlark",
   read(tree, reader) {
     if (tree.kind !== "scalar" || typeof tree.value !== "string") {
-      reader.report(wrongValue(tree, "Starlark, as a literal block after `|`"));
-      return undefined;
+      return reader.report(wrongValue(tree, "Starlark, as a literal block after `|`"));
     }
-    if (tree.value.trim() === "") {
-      reader.report(error("empty-script", tree.place, "The script is empty."));
-      return undefined;
-    }
+    if (tree.value.trim() === "") return reader.report(error("empty-script", tree.place, "The script is empty."));
     if (!tree.linesHold) {
       const message =
         "YAML joins these lines, so line numbers in messages about the script are not exact. Write the script as a literal block.";

@@ -60,10 +60,7 @@ const source: FieldType<ServeSource> = {
   shown: "a source",
   tables: Object.values(sourceTables),
   read(tree, reader) {
-    if (tree.kind !== "map") {
-      reader.report(wrongValue(tree, "a table with `type`"));
-      return undefined;
-    }
+    if (tree.kind !== "map") return reader.report(wrongValue(tree, "a table with `type`"));
     const written = tree.entries.find(({ key }) => key === "type")?.value;
     const name = written?.kind === "scalar" ? String(written.value) : "";
     if (!isSourceType(name)) {
@@ -72,8 +69,7 @@ const source: FieldType<ServeSource> = {
         written === undefined
           ? error("missing-key", tree.place, 'Source: "type" is missing.', { expected })
           : wrongValue(written, expected);
-      reader.report({ ...problem, ...nearestTo(name, Object.keys(sourceTables)) });
-      return undefined;
+      return reader.report({ ...problem, ...nearestTo(name, Object.keys(sourceTables)) });
     }
     const table: Table<FieldMap> = sourceTables[name];
     const { values } = readTable(table, tree, reader);

@@ -78,14 +78,14 @@ function toShellHook(
 ): ShellHook | undefined {
   const { cmd, command: long = cmd, event: on } = values;
   if (cmd !== undefined && long !== cmd) {
-    reader.report(
+    return reader.report(
       error("wrong-value", place, "cmd and command name two different commands.", { expected: "one of them" }),
     );
-    return undefined;
   }
   if (long === undefined) {
-    reader.report(error("missing-key", place, `${hookTable.title}: "cmd" is missing.`, { expected: command.shown }));
-    return undefined;
+    return reader.report(
+      error("missing-key", place, `${hookTable.title}: "cmd" is missing.`, { expected: command.shown }),
+    );
   }
   if (on === undefined) return undefined;
   const source = `${place.file}:${place.line}`;

@@ -82,19 +82,17 @@ export function readSkill(source: string, reader: Reader): SkillContent | undefi
   const head = splitFrontmatter(source);
   if (typeof head === "string") {
     const what = head === "missing" ? "does not begin with frontmatter" : "has frontmatter that is not closed";
-    reader.report(error(`frontmatter-${head}`, at, `The skill ${what}.`, { expected: "---" }));
-    return undefined;
+    return reader.report(error(`frontmatter-${head}`, at, `The skill ${what}.`, { expected: "---" }));
   }
   if (head.yaml.length > MAX_HEAD_CHARS) {
-    reader.report(error("too-large", at, `The frontmatter has more than ${MAX_HEAD_CHARS} characters.`));
-    return undefined;
+    return reader.report(error("too-large", at, `The frontmatter has more than ${MAX_HEAD_CHARS} characters.`));
   }
   const problems: Problem[] = [];
   const tree = parseForeignHead(reader.file, head.yaml, problems);
   for (const problem of problems) reader.report(problem);
   if (tree === undefined) return undefined;
   // Other agents have keys of their own; only what looks like a mistake is told.
-  const report = (problem: Problem): void => {
+  const report = (problem: Problem): undefined => {
     if (problem.code !== "unknown-key" || problem.nearest !== undefined) reader.report(problem);
   };
   const { values, at: placeOf } = readTable(skillTable, { ...tree, place: at }, { ...reader, report });
@@ -103,8 +101,7 @@ export function readSkill(source: string, reader: Reader): SkillContent | undefi
   const folder = reader.file.split("/").at(-2);
   if (folder !== undefined && folder !== name) {
     const message = `The skill is called "${name}", but its folder "${folder}".`;
-    reader.report(error("skill-folder", placeOf("name"), message, { expected: "the same name" }));
-    return undefined;
+    return reader.report(error("skill-folder", placeOf("name"), message, { expected: "the same name" }));
   }
   const allowed = values["allowed-tools"];
   return {

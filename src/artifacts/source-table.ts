@@ -67,8 +67,7 @@ const declaredSource = nested(declaredSourceTable, ({ values, place }, reader): 
   const [origin] = origins;
   if (origin === undefined || origins.length > 1) {
     const message = `A context source needs exactly one of file, command, resource and starlark; this one has ${origins.length}.`;
-    reader.report(error("wrong-source", place, message));
-    return undefined;
+    return reader.report(error("wrong-source", place, message));
   }
   if (values.name === undefined) return undefined;
   return {

@@ -16,7 +16,7 @@ export function readTomlFile<Fields extends FieldMap>(
     file,
     hash: "",
     tier: "project",
-    report: (problem) => problems.push(problem),
+    report: (problem) => void problems.push(problem),
   });
   const at = ({ place }: Problem): string => `${file}:${place.line}: `;
   const wrong = problems.filter(({ severity }) => severity === "error");

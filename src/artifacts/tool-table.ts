@@ -68,13 +68,9 @@ const parameters: FieldType<readonly ParameterSpec[]> = {
   shown: "a table of parameters",
   tables: [parameterTable],
   read(tree, reader) {
-    if (tree.kind !== "map") {
-      reader.report(wrongValue(tree, this.shown));
-      return undefined;
-    }
+    if (tree.kind !== "map") return reader.report(wrongValue(tree, this.shown));
     if (tree.entries.length > MAX_PARAMETERS) {
-      reader.report(error("wrong-length", tree.place, `A tool has at most ${MAX_PARAMETERS} parameters.`));
-      return undefined;
+      return reader.report(error("wrong-length", tree.place, `A tool has at most ${MAX_PARAMETERS} parameters.`));
     }
     return tree.entries.flatMap(({ key, keyPlace, value }): ParameterSpec[] => {
       if (!PARAMETER_NAME.test(key)) {
@@ -189,8 +185,7 @@ export function artifactName(
 ): string | undefined {
   if (fileName === undefined) {
     if (written === undefined) {
-      reader.report(error("missing-key", place, `${kind}: "name" is missing.`, { expected: "a name" }));
-      return undefined;
+      return reader.report(error("missing-key", place, `${kind}: "name" is missing.`, { expected: "a name" }));
     }
     return checkedName(written, writtenAt, reader);
   }

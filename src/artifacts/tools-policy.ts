@@ -77,8 +77,7 @@ function readPattern(tree: Tree, reader: Reader): Entry | undefined {
   const pattern = tree.kind === "scalar" ? String(tree.value) : "";
   const fault = globFault(pattern);
   if (fault === undefined) return { pattern, place: tree.place, match: [], notMatch: [] };
-  reader.report(error("bad-pattern", tree.place, `"${pattern}" is not a valid pattern: ${fault}.`));
-  return undefined;
+  return reader.report(error("bad-pattern", tree.place, `"${pattern}" is not a valid pattern: ${fault}.`));
 }
 
 function readEntry(tree: Tree, reader: Reader): Entry | undefined {
