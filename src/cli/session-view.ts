@@ -12,6 +12,7 @@ import {
   type Reason,
   ReasonError,
   type SessionId,
+  shownText,
   type TurnId,
 } from "#protocol";
 import { ackQuestion } from "./ack-question.ts";
@@ -195,7 +196,7 @@ export function openSessionView(options: SessionViewOptions): SessionView {
   function showInput(mark: string, content: readonly InputBlock[]): void {
     if (output !== "stream") return;
     renderer.finishLine();
-    terminal.err(`${paint(terminal, "green", mark)}${visibleLine(textOf(content))}\n`);
+    terminal.err(`${paint(terminal, "green", mark)}${visibleLine(shownText(content, " "))}\n`);
   }
 
   function arrivedAt(id: number): void {
@@ -290,10 +291,6 @@ type Question = Extract<
 
 function isQuestion(event: Event): event is Question {
   return ["PermissionRequested", "QuestionAsked", "AckRequested", "OrphanedCall"].includes(event.kind);
-}
-
-function textOf(content: readonly InputBlock[]): string {
-  return content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join(" ");
 }
 
 /** What a question has come to. */

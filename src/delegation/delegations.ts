@@ -14,7 +14,7 @@ import {
   type ToolContext,
   ToolError,
 } from "#engine";
-import { type Event, type EventPayload, ReasonError, reasonText, type SessionId } from "#protocol";
+import { type Event, type EventPayload, ReasonError, reasonText, type SessionId, textIn } from "#protocol";
 import { type Composed, type ComposeParts, compose, findAgent, refuse } from "./compose.ts";
 import type { Delegate, OpenDelegate } from "./delegate.ts";
 import { attributesOf, cutMiddle, type DelegationOutcome, resultText, statusOf } from "./outcome.ts";
@@ -378,6 +378,6 @@ function pointOf({ session, turn, callId, depth, nesting, originator, signal }: 
 
 function toldResult({ payload }: Extract<Event, { kind: "ToolResult" }>): unknown {
   const { call_id, name, content, is_error } = payload;
-  const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+  const text = textIn(content);
   return { call_id, name, content: cutMiddle(text, TOLD_RESULT_CHARS), is_error };
 }

@@ -16,7 +16,7 @@ import {
   type StopVerdict,
   type Tool,
 } from "#engine";
-import { type EventPayload, type Reason, reasonText } from "#protocol";
+import { type EventPayload, type Reason, reasonText, textIn } from "#protocol";
 import type { Verification, VerifyOutcome } from "./outcome.ts";
 import { isRecord } from "./request.ts";
 
@@ -144,7 +144,7 @@ export function retryPrompt(reason: string): string {
 }
 
 function verdictOf({ outcome, content }: CallResult): Verdict {
-  const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+  const text = textIn(content);
   if (outcome !== "ok") return { broken: beginningOf(text, REASON_MAX_CHARS) };
   const answer = jsonIn(text);
   if (answer === true) return { verified: true };

@@ -1,6 +1,6 @@
 /** Where a turn asks its hooks: before it begins, when the agent wants to stop, and when it has ended. */
 import { defined } from "#base";
-import { type ClientId, type InputBlock, reasonText, type SessionId, type TurnId, type Usage } from "#protocol";
+import { type ClientId, type InputBlock, reasonText, type SessionId, type TurnId, textIn, type Usage } from "#protocol";
 import type { EventBus } from "./bus.ts";
 import type { HookContext, HookDispatcher, HookPoint, HookVerdict } from "./hook.ts";
 import type { Ending } from "./turn-ending.ts";
@@ -50,7 +50,7 @@ export async function askAtStart(parts: Parts, input: Input): Promise<AskedInput
   let { content } = asked;
   const { context } = asked;
   if (!hooks.idle("agent.start")) {
-    const payload = { task: inputText(content), depth, model: parts.model() };
+    const payload = { task: textIn(content), depth, model: parts.model() };
     const verdict = await hooks.dispatch("agent.start", payload, pointOf(parts, input), { fields: ["task"] });
     if (verdict.blocked) return { content, context, refused: blockedEnding("agent.start", verdict) };
     if (verdict.payload !== payload) {
@@ -67,7 +67,7 @@ export async function askAboutInput(parts: Parts, input: Input): Promise<AskedIn
   const { hooks } = parts;
   const { content } = input;
   if (hooks === undefined || hooks.idle("turn.start")) return { content, context: [] };
-  const text = inputText(content);
+  const text = textIn(content);
   const verdict = await hooks.dispatch("turn.start", text, pointOf(parts, input));
   if (verdict.blocked) return { content, context: [], refused: blockedEnding("turn.start", verdict) };
   const { context = [] } = verdict;
@@ -131,10 +131,6 @@ export async function askAtEnd(parts: Parts, input: Input, told: Told, ending: E
 
 function pointOf({ session, depth }: Parts, { turn, originator, signal }: Input): HookPoint {
   return { session, turn, depth, nesting: 0, originator, signal };
-}
-
-function inputText(content: readonly InputBlock[]): string {
-  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
 function taskOf(payload: unknown): unknown {

@@ -15,7 +15,7 @@ import {
   type ToolCall,
   type ToolMiddleware,
 } from "#engine";
-import { type Label, ReasonError, reasonText, type ToolOutputBlock } from "#protocol";
+import { type Label, ReasonError, reasonText, type ToolOutputBlock, textIn } from "#protocol";
 
 type BlockedVerdict = Extract<HookVerdict, { readonly blocked: true }>;
 
@@ -61,7 +61,7 @@ export function createPostHooks(hooks: HookDispatcher): ToolMiddleware {
   return async (call, next) => {
     const result = await next(call);
     if (hooks.idle("tool.post")) return result;
-    const content = textOf(result.content);
+    const content = textIn(result.content);
     const payload = {
       call_id: call.id,
       name: call.tool.name,
@@ -156,10 +156,6 @@ function changedResult(result: CallResult, payload: unknown): CallResult {
   const { reason, ...rest } = result;
   const kept = isError ? { reason: reason ?? ("ToolFailed" as const) } : {};
   return { ...rest, ...kept, outcome, content: [{ type: "text", text: payload.content }, ...images] };
-}
-
-function textOf(content: readonly ToolOutputBlock[]): string {
-  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
 /** JSON where it is JSON, else the text itself. */

@@ -1,5 +1,5 @@
 /** Where a conversation stands, as far as a scenario's rules can tell, and what a template makes of it. Pure. */
-import type { ContentBlock, Message } from "#protocol";
+import { type ContentBlock, type Message, textIn } from "#protocol";
 import type { Condition, TextMatcher } from "./scenario.ts";
 
 /** Of the input and of a tool result, so much is looked at by rules, and so much inserted by templates. */
@@ -25,11 +25,11 @@ export function situationOf(messages: readonly Message[]): Situation {
     for (const block of content) {
       if (block.type === "tool_use") names.set(block.id, block.name);
       if (block.type !== "tool_result") continue;
-      lastResult = { tool: names.get(block.tool_use_id) ?? "", text: withoutMarks(textOf(block.content)) };
+      lastResult = { tool: names.get(block.tool_use_id) ?? "", text: withoutMarks(textIn(block.content)) };
     }
   }
   return {
-    input: textOf((messages[start]?.content ?? []).filter(isInput)),
+    input: textIn((messages[start]?.content ?? []).filter(isInput)),
     step: turn.filter(({ role }) => role === "assistant").length + 1,
     ...(lastResult !== undefined && { lastResult }),
   };
@@ -75,10 +75,6 @@ const NOTE = "[harness: ";
 
 function isInput(block: ContentBlock): boolean {
   return block.type === "image" || (block.type === "text" && !block.text.startsWith(NOTE));
-}
-
-function textOf(blocks: readonly ContentBlock[]): string {
-  return blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
 function shorten(text: string, maxChars: number): string {

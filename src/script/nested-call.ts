@@ -1,6 +1,8 @@
 /** Calls of tools that scripts make: read from their arguments, bounded in depth, through the same chain as a call of the model. */
+
 import { defined } from "#base";
 import type { ToolOutput } from "#engine";
+import { shownText } from "#protocol";
 import { dictOf, optionalNumber, textOf } from "./arguments.ts";
 import type { Arguments } from "./builtins/definition.ts";
 import { callDepth, nested } from "./call-depth.ts";
@@ -35,5 +37,5 @@ export function inputOf(fields: Arguments): Arguments {
 
 /** The text blocks of a result; anything else is named. */
 export function resultText({ content }: ToolOutput): string {
-  return content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join("\n");
+  return shownText(content);
 }

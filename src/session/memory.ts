@@ -15,7 +15,7 @@ import {
 import type { PromptBlock } from "#context";
 import type { EventBus, JoinTurn, Tool } from "#engine";
 import type { ConsideredMemory, MemoryRanking } from "#memory";
-import { type InputBlock, type Label, type Message, reasonText, type SessionId } from "#protocol";
+import { type Label, type Message, reasonText, type SessionId, textIn } from "#protocol";
 import { forgetMemory, searchMemories, writeMemory } from "#tools";
 
 export interface SessionMemory {
@@ -100,7 +100,7 @@ export function createSessionMemory(options: SessionMemoryOptions): SessionMemor
     }
     const shown = addedTexts(visible(history));
     const chosen = chooseMemories(await ranking(), {
-      input: textOf(content),
+      input: textIn(content),
       maxTokens: settings.maxTokens ?? TURN_TOKENS,
       isKnown: (memory) => {
         const text = shown.get(`memory ${keyOf(memory)}`);
@@ -151,10 +151,6 @@ function notWritable(): EffectError {
 function memoryBlock(memory: Memory): PromptBlock {
   const name = `${memory.scope}/${memory.name}`;
   return { kind: "memory", name, source: memory.source, priority: 0, text: memoryText(memory), active: true };
-}
-
-function textOf(content: readonly InputBlock[]): string {
-  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
 /** Blocks from outside in the conversation, by where they come from; the last one counts. */

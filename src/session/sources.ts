@@ -6,7 +6,7 @@ import type { DeclaredSource } from "#artifacts";
 import { messageOf, READ_RESOURCE_TOOL } from "#base";
 import type { PromptBlock } from "#context";
 import type { EventBus, JoinedTurn, JoinTurn } from "#engine";
-import { type Message, ReasonError, reasonText } from "#protocol";
+import { type Message, ReasonError, reasonText, textIn } from "#protocol";
 import type { LiveSource } from "./live-project.ts";
 import { addedTexts } from "./memory.ts";
 
@@ -113,7 +113,7 @@ async function called(
   calling: ReturnType<JoinedTurn["call"]>,
 ): Promise<{ readonly text: string } | { readonly failed: string }> {
   const { outcome, content } = await calling;
-  const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+  const text = textIn(content);
   return outcome === "ok" ? { text } : { failed: text };
 }
 

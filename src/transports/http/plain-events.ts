@@ -1,5 +1,5 @@
 /** The small event surface: what a simple front end needs, as a pure function of canonical events. */
-import type { Event, InputBlock, ToolOutputBlock } from "#protocol";
+import { type Event, shownText } from "#protocol";
 import { eventFrame } from "#wire";
 
 /** No frame for an event that this surface does not have. */
@@ -13,11 +13,11 @@ export function plainEvents(event: Event): readonly Readonly<Record<string, unkn
   switch (event.kind) {
     case "TurnStarted":
       return [
-        { type: "user", content: textOf(event.payload.content), timestamp },
+        { type: "user", content: shownText(event.payload.content), timestamp },
         status("thinking", "The model is working."),
       ];
     case "TurnSteered":
-      return [{ type: "user", content: textOf(event.payload.content), timestamp }];
+      return [{ type: "user", content: shownText(event.payload.content), timestamp }];
     case "TextDelta":
       return [{ type: "text", content: event.payload.text, timestamp }];
     case "ThinkingDelta":
@@ -28,7 +28,7 @@ export function plainEvents(event: Event): readonly Readonly<Record<string, unkn
     }
     case "ToolResult": {
       const { call_id: id, content, is_error: isError } = event.payload;
-      return [{ type: "tool_result", id, result: textOf(content), isError, timestamp }];
+      return [{ type: "tool_result", id, result: shownText(content), isError, timestamp }];
     }
     case "PermissionRequested":
       return [status("waiting", event.payload.summary)];
@@ -49,8 +49,4 @@ export function plainEvents(event: Event): readonly Readonly<Record<string, unkn
 
 function status(state: string, message: string): Readonly<Record<string, unknown>> {
   return { type: "status", state, message };
-}
-
-function textOf(content: readonly (InputBlock | ToolOutputBlock)[]): string {
-  return content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join("\n");
 }
