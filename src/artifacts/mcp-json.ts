@@ -2,7 +2,7 @@
  * `.mcp.json` as other agents write it: `mcpServers` with `type`, `command`, `args`, `env`, `url` and `headers`. An entry that cannot be
  * used is left out with a warning, because the file was not written for this program. `${NAME}` is expanded later.
  */
-import { isRecord, jsonIn, visibleLine } from "#base";
+import { isDeeper, isRecord, jsonIn, visibleLine } from "#base";
 import type { DeclaredServer } from "./mcp-server.ts";
 import { isServerName, refuseLoaders, serverOf } from "./mcp-table.ts";
 import type { Problem, SourceLocation } from "./project.ts";
@@ -95,11 +95,6 @@ function readServer(
   const server = serverOf(tree, reader);
   if (server !== undefined) refuseLoaders("", server.connection, tree, reader);
   return server === undefined ? undefined : { server: { name, ...server }, entry, place, expands: true };
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return levels === 0 || Object.values(value).some((item) => isDeeper(item, levels - 1));
 }
 
 /** All values are where the file is: JSON keeps no lines. What is deeper than any entry is nothing. */

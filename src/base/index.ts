@@ -69,7 +69,7 @@ export type {
   WebRequest,
   WebResponse,
 } from "./ports.ts";
-export { isRecord } from "./record.ts";
+export { isDeeper, isRecord } from "./record.ts";
 export {
   hasMarker,
   MARKER_CLOSES,

@@ -6,7 +6,6 @@ import { contextInForce, contextTexts, instructionTexts, type Project, skillList
 import { defined, messageOf, visibleLine } from "#base";
 import {
   basePrompt,
-  type ContextValues,
   conditionCheck,
   loadSettings,
   openProject,
@@ -25,22 +24,20 @@ import { filesWithoutEffect } from "./context-files.ts";
 import { memorySections, sourceSections } from "./context-joins.ts";
 import { tokenCounter } from "./context-tokens.ts";
 import type { ExitCode } from "./exit-code.ts";
+import type { ListFlags } from "./project-lists.ts";
 import { formatTable } from "./table.ts";
 import { requestFacts, type ServerFact, serverFacts, toolFacts, warnOfServers } from "./tool-facts.ts";
 
 const DEFAULT_BUDGET = 128_000;
 const MAX_COMPARED_BYTES = 10 * 1024 * 1024;
 
-export interface ContextFlags extends Pick<RunFlags, "profile" | "framework" | "allowProjectHooks"> {
-  readonly config?: string;
-  readonly dir?: string;
+export interface ContextFlags
+  extends Pick<RunFlags, "profile" | "framework" | "allowProjectHooks">,
+    Pick<ListFlags, "config" | "dir" | "verbose" | "json" | "set"> {
   readonly agent?: string;
   readonly budget?: number;
-  readonly set?: ContextValues;
-  readonly verbose?: boolean;
   /** What a turn would begin with. */
   readonly input?: string;
-  readonly json?: boolean;
   /** A file that `--json` has written before. */
   readonly diff?: string;
   readonly session?: string;

@@ -3,7 +3,9 @@
  * that nobody can make a key be sent elsewhere by editing the file. Reads only; loaded by the credential helper too, so it
  * stays small.
  */
+
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { isRecord } from "#base";
 import { boundHost } from "#base/bound-hosts";
 import { openBox, sealBox } from "#base/sealed-box";
 
@@ -161,10 +163,6 @@ function parseEntry(path: string, raw: unknown): CredentialEntry {
 
 function isName(value: unknown): value is string {
   return typeof value === "string" && isCredentialName(value);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function damaged(path: string, detail: string): CredentialFileError {

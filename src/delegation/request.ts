@@ -1,5 +1,5 @@
 /** What somebody asks of a delegate, as the tools take it and as hooks on `delegation.pre` see it. Pure. */
-import { defined, objectSchema } from "#base";
+import { defined, isRecord, objectSchema } from "#base";
 import { eitherName, type PayloadChanges, ToolError } from "#engine";
 
 /** Tools, or hooks, that one request may define. */
@@ -154,8 +154,4 @@ function isolationField(args: Readonly<Record<string, unknown>>): "worktree" | u
 
 function invalid(detail: string): ToolError {
   return new ToolError(`The arguments of the delegation are not valid: ${detail}.`, "InvalidArguments");
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

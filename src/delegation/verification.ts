@@ -3,7 +3,7 @@
  * then the hooks on `delegation.post_verify`; all of them have to agree. A claim that is not accepted goes back to the same delegate,
  * in its own conversation, a bounded number of times. A verifier that is broken is a failure, never a yes.
  */
-import { beginningOf, jsonIn } from "#base";
+import { beginningOf, isRecord, jsonIn } from "#base";
 import {
   type CallResult,
   type CheckCall,
@@ -18,7 +18,6 @@ import {
 } from "#engine";
 import { type EventPayload, type Reason, reasonText, textIn } from "#protocol";
 import type { Verification, VerifyOutcome } from "./outcome.ts";
-import { isRecord } from "./request.ts";
 
 const REASON_MAX_CHARS = 2_000;
 

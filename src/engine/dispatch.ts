@@ -2,7 +2,7 @@
  * Runs the tool calls of one response: read-only and sensitive ones side by side, mutating ones alone and in order, and
  * none of the later mutating ones after a failure. Every call gets exactly one result, also when nothing ran.
  */
-import { defined, messageOf } from "#base";
+import { defined, isDeeper, messageOf } from "#base";
 import { type CallId, reasonText, storeFailure } from "#protocol";
 import type { EventBus } from "./bus.ts";
 import type { Attributes } from "./hook.ts";
@@ -166,11 +166,6 @@ function parseArguments(raw: string): ParsedArguments {
   }
   // A JSON object has string keys and no prototype of its own.
   return { value: value as Record<string, unknown> };
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return levels === 0 || Object.values(value).some((field) => isDeeper(field, levels - 1));
 }
 
 /** Consecutive calls that may run together; a mutating call is a group of its own. */

@@ -1,10 +1,11 @@
 /** The request that the next turn would begin with: made by the session's own chain, and kept from the provider. */
+
 import { compose } from "#base";
-import { type ClientId, type InputBlock, type Message, ReasonError, type SessionId, type TurnId } from "#protocol";
+import { ReasonError } from "#protocol";
 import type { HiddenTools } from "./dispatch.ts";
 import type { ModelOutcome, ModelRequest } from "./provider.ts";
 import type { Redaction } from "./redaction.ts";
-import type { RequestMiddleware } from "./request-chain.ts";
+import type { RequestCall, RequestMiddleware } from "./request-chain.ts";
 import type { Tool } from "./tool.ts";
 
 export interface RequestPreview {
@@ -14,16 +15,11 @@ export interface RequestPreview {
   readonly tools: readonly { readonly tool: Tool; readonly hidden?: ReturnType<HiddenTools> }[];
 }
 
-export interface PreviewParts {
-  readonly session: SessionId;
-  readonly turn: TurnId;
-  readonly originator: ClientId;
+export interface PreviewParts
+  extends Pick<RequestCall, "session" | "turn" | "originator" | "history" | "pinned" | "tools"> {
   readonly model: string;
-  readonly history: readonly Message[];
-  readonly pinned: readonly InputBlock[];
   readonly chain: readonly RequestMiddleware[];
   readonly redaction: Pick<Redaction, "request">;
-  readonly tools: readonly Tool[];
   readonly hidden: HiddenTools;
 }
 

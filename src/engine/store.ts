@@ -2,7 +2,7 @@
  * The session log as the engine sees it: append-only, durable when `append` resolves. A session has one writer at a time,
  * who holds its lease; anybody may read.
  */
-import type { ClientId, Event, EventKind, EventOf, EventPayload, SessionId } from "#protocol";
+import type { ClientId, Event, EventKind, EventOf, EventPayload, SessionId, StoredSession } from "#protocol";
 
 /** An event before the log gave it an id. */
 export type EventDraft = {
@@ -14,21 +14,10 @@ export type EventDraft = {
   };
 }[EventKind];
 
-export interface SessionMeta {
-  readonly id: SessionId;
-  readonly workingDir: string;
-  readonly profile: string;
-  readonly model: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly title: string;
-  readonly state: "active" | "ended";
-  /** Never expires. */
-  readonly pinned: boolean;
+/** Pinned: it never expires. `lastEventId` is 0 when there is no event. */
+export interface SessionMeta extends StoredSession {
   /** The session it was branched from or delegated by. */
   readonly parent?: SessionId;
-  /** Id of the newest event; 0 when there is none. */
-  readonly lastEventId: number;
 }
 
 export type NewSession = Pick<SessionMeta, "id" | "workingDir" | "profile" | "model" | "createdAt" | "parent">;

@@ -1,35 +1,17 @@
 /** Tools as the engine sees them: a schema, a class and a function that gets its effects handed in. */
-import type { EffectPorts, ProcessExit } from "#base";
-import type {
-  CallId,
-  ClientId,
-  EventPayload,
-  JobId,
-  Reason,
-  SessionId,
-  ToolClass,
-  ToolOutputBlock,
-  TurnId,
-} from "#protocol";
-import type { Attributes } from "./hook.ts";
 
-export interface ToolContext {
-  readonly session: SessionId;
-  readonly turn: TurnId;
+import type { EffectPorts, ProcessExit } from "#base";
+import type { CallId, EventPayload, JobId, Reason, ToolClass, ToolOutputBlock } from "#protocol";
+import type { ToolCall } from "./tool-chain.ts";
+
+export interface ToolContext
+  extends Pick<
+    ToolCall,
+    "session" | "turn" | "signal" | "step" | "depth" | "nesting" | "originator" | "annotate" | "progress"
+  > {
   readonly callId: CallId;
-  /** Aborts on cancel and on timeout. */
-  readonly signal: AbortSignal;
   /** Bound to this call; the only way to an effect. */
   readonly ports: EffectPorts;
-  readonly step: number;
-  /** 0 for the root agent. */
-  readonly depth: number;
-  /** How many calls are around this one. */
-  readonly nesting: number;
-  /** The client whose input started the turn. */
-  readonly originator: ClientId;
-  /** Attributes for the record of this call. */
-  annotate(attributes: Attributes): void;
   /**
    * Makes another call through the whole chain, as if the model had: policy, hooks, permission, ledger. Its result is what the
    * model would have read; a refusal is a result too.
@@ -44,8 +26,6 @@ export interface ToolContext {
    * end as well. Rejects with a ToolError where nothing can go on beside the turns.
    */
   background(work: BackgroundWork): Promise<JobId>;
-  /** Partial output for people; never reaches the model. */
-  progress(text: string): void;
   /** Asks the person; resolves to undefined when nobody can answer. */
   ask(question: string, options: readonly string[], details?: QuestionDetails): Promise<string | undefined>;
 }

@@ -4,6 +4,7 @@ import {
   type Clock,
   EffectError,
   type EffectReason,
+  isDeeper,
   isRecord,
   messageOf,
   type ServerAnswer,
@@ -301,9 +302,4 @@ export function errorAnswer(text: string): ServerAnswer {
 function progressText({ progress, total, message }: Progress): string {
   const share = total === undefined ? `${progress}` : `${progress} of ${total}`;
   return `${visibleLine((message ?? share).slice(0, MAX_PROGRESS_CHARS))}\n`;
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return levels === 0 || Object.values(value).some((field) => isDeeper(field, levels - 1));
 }

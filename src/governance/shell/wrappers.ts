@@ -2,7 +2,9 @@
  * What a command starts besides itself: `env`, `timeout`, `xargs`, `sudo`, `sh -c`, `find -exec`, `git -C` and the
  * like, taken apart by their own option rules. Does not parse shell syntax; a script it finds is handed back as text.
  */
+
 import { wordSet } from "#base";
+import type { SimpleCommand } from "./command.ts";
 import {
   INTERPRETERS,
   OTHER_SHELLS,
@@ -46,15 +48,7 @@ export interface Launched {
   readonly unclear?: string;
 }
 
-export interface LaunchingCommand {
-  readonly words: readonly string[];
-  /** The text of its here-document or here-string. */
-  readonly hereText?: string;
-  readonly hereDocument: boolean;
-  readonly open: boolean;
-  /** Indexes of the words that are only known when it runs. */
-  readonly dynamic: readonly number[];
-}
+export type LaunchingCommand = Pick<SimpleCommand, "words" | "hereText" | "hereDocument" | "open" | "dynamic">;
 
 const PLAIN: Launched = { launches: [], transparent: false };
 

@@ -1,22 +1,19 @@
 /** What one row of the method table says, and what it gets to work with. */
+
 import type { z } from "zod";
-import type { Control, ControlClient } from "#control";
+import type { ControlClient } from "#control";
 import type { Redaction } from "#engine";
-import type { SessionId, SlashCommand } from "#protocol";
-import type { OpenThreads, ThreadStore } from "./open-threads.ts";
+import type { SessionId } from "#protocol";
+import type { OpenThreads } from "./open-threads.ts";
 import type { Projection } from "./projection.ts";
+import type { RpcOptions } from "./server.ts";
 import type { View } from "./shapes.ts";
 
-export interface MethodContext {
-  readonly control: Control;
+export interface MethodContext
+  extends Pick<RpcOptions, "control" | "store" | "slashCommands" | "directory" | "version"> {
   readonly client: ControlClient;
-  readonly store: ThreadStore;
-  readonly slashCommands: (session?: SessionId) => readonly SlashCommand[];
   readonly threads: OpenThreads;
   readonly projection: Pick<Projection, "askedIn">;
-  /** Absolute; where threads work that name no other folder. */
-  readonly directory: string;
-  readonly version: string;
   /** What is told from now on: items, or the events that they are made of. */
   show(view: View): void;
   /** The title of the thread that is made during `work`. */
