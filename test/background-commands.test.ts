@@ -87,6 +87,15 @@ describe("a background command", () => {
     expect(rig.of("JobStarted")).toMatchObject([{ confinement: "reader" }]);
   });
 
+  test("does not show the names that it must not make as folders of the workspace", async () => {
+    const rig = await rigOf(beside(until("go")), calls(["fs_list", {}]), says("seen"));
+    rig.workspace.put("a.txt", "x");
+    await rig.send();
+    expect(texts(rig)[1]).toBe("a.txt (1 B)");
+    rig.workspace.put("go", "");
+    await rig.next("JobEnded");
+  });
+
   test("is read from where the model stopped, whole lines while it runs, and waited for", async () => {
     const rig = await createHarnessRig([], { settings: allowed });
     rig.vendor.reply(beside(`echo one; printf half; ${until("go")}; echo " and more"; echo two`), says("started"));

@@ -290,6 +290,7 @@ function tapedSandbox(tape: Tape, session: SessionId, sandbox: SessionSandbox): 
       tape.exchange({ of: "sandbox", session, request: {}, hear: () => undefined, live: () => sandbox.hold() }),
     ),
     namedByGit: () => sandbox.namedByGit(),
+    isHeld: (path) => sandbox.isHeld(path),
     ensure: async () => (tape.mode === "record" ? sandbox.ensure() : undefined),
     close: async () => (tape.mode === "record" ? sandbox.close() : undefined),
   };

@@ -93,8 +93,14 @@ interface Shared {
   probe(tryIt: () => Promise<Probe>): Promise<Probe>;
 }
 
+export interface Sandboxes {
+  open(session: SandboxSession): CommandSandbox;
+  /** Nothing but a placeholder stands there, because a command of any session is running. */
+  isHeld(path: string): boolean;
+}
+
 /** One for the program: facts about the machine and the names that are held are shared by all sessions. */
-export function createSandboxes(options: SandboxesOptions): { open(session: SandboxSession): CommandSandbox } {
+export function createSandboxes(options: SandboxesOptions): Sandboxes {
   const { heldFolder, clock } = options;
   let found: Promise<Probe> | undefined;
   const shared: Shared = {
@@ -108,7 +114,7 @@ export function createSandboxes(options: SandboxesOptions): { open(session: Sand
       return probe;
     },
   };
-  return { open: (session) => createCommandSandbox(options, session, shared) };
+  return { open: (session) => createCommandSandbox(options, session, shared), isHeld: shared.guard.isHeld };
 }
 
 function createCommandSandbox(

@@ -2,6 +2,7 @@
 export {
   type CommandSandbox,
   createSandboxes,
+  type Sandboxes,
   type SandboxMode,
   type SandboxSession,
   type SandboxStatus,

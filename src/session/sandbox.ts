@@ -6,7 +6,7 @@ import { type Clock, type DomainList, defined, once, type ProcessPort } from "#b
 import type { EventBus } from "#engine";
 import { isSecretFile, type SandboxHold } from "#governance";
 import { ReasonError } from "#protocol";
-import type { CommandSandbox, SandboxSession } from "#sandbox";
+import type { CommandSandbox, Sandboxes, SandboxSession } from "#sandbox";
 import { heldNames } from "#stores";
 import { realPath } from "#world";
 
@@ -19,6 +19,8 @@ export interface SessionSandbox {
   hold(): Promise<SandboxHold>;
   /** Files and folders that git's configuration makes steering files, relative to the workspace. */
   namedByGit(): Promise<readonly string[]>;
+  /** Nothing but a placeholder stands at this absolute path, because a command is running. */
+  isHeld(path: string): boolean;
   /** Throws SandboxUnavailable when one is required and there is none. */
   ensure(): Promise<void>;
   close(): Promise<void>;
@@ -46,16 +48,18 @@ export interface SandboxPlace {
 /** One for all sessions of a program. */
 export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) => SessionSandbox {
   const { env, clock } = options;
+  let known: Sandboxes | undefined;
   const loaded = once(async () => {
     const { createSandboxes } = await import("#sandbox");
     const ownPaths = options.ownPaths.flatMap(asItIs);
-    return createSandboxes({
+    known = createSandboxes({
       env,
       clock,
       ownPaths,
       isSecret: isSecretFile,
       ...defined({ heldFolder: heldNames(env) }),
     });
+    return known;
   });
   return ({ root, outside, domains: domainsNow, deniedPrograms, settings, server }) => {
     const { sandbox: mode, network, sandboxPaths, readerTimeoutMs } = settings;
@@ -114,6 +118,7 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
         return (await (await sandbox()).probe()).available ? "sandbox" : "none";
       },
       namedByGit: async () => (await sandbox()).namedByGit(),
+      isHeld: (path) => known?.isHeld(path) === true,
       async ensure() {
         if (mode !== "required") return;
         const made = await sandbox();

@@ -1,4 +1,5 @@
 /** What a session can do to the world: its folder, its processes, the web. Only the gate hands these out. */
+import { resolve } from "node:path";
 import type { McpServer, Project } from "#artifacts";
 import {
   defined,
@@ -120,10 +121,18 @@ function effectPorts({ workspace, env, domains, ownPaths, sandboxed, running }: 
     const files = createWorkspaceFiles(workspace, ownPaths);
     const outside = running ?? createProcesses({ root: files.root, env });
     const sandbox = sandboxed(files.root, outside);
-    return { files, web: createPublicWeb({ domains }), sandbox, outside };
+    return { files: withoutHeld(files, sandbox), web: createPublicWeb({ domains }), sandbox, outside };
   } catch (error) {
     if (!(error instanceof EffectError)) throw error;
     const detail = `the workspace ${workspace} cannot be used: ${error.message}`;
     throw new ReasonError("ConfigInvalid", detail, { cause: error });
   }
+}
+
+/** Names that a running command must not take are no folders of the workspace. */
+function withoutHeld(files: FilePort, { isHeld }: Pick<SessionSandbox, "isHeld">): FilePort {
+  return {
+    ...files,
+    list: async (path) => (await files.list(path)).filter(({ name }) => !isHeld(resolve(files.root, path, name))),
+  };
 }
