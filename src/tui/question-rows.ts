@@ -88,11 +88,16 @@ export function factRows(asked: Permission, style: RowStyle): string[] {
 function askedRows(asked: Asked, { waiting, form: progress }: Questions, rows: number, style: RowStyle): string[] {
   const { theme, columns, widgets } = style;
   const { question, options = [], delegate, server, form, url } = asked;
-  const who = server === undefined ? "asks" : `MCP server ${short(server)} asks`;
+  const asker = delegate === undefined ? "the model asks" : "asks";
+  const who = server === undefined ? asker : `MCP server ${short(server)} asks`;
   const head = theme.paint("strong", rule(`${whoAsks(delegate)}${who}`, waiting.length, columns));
   const texts = [question, ...(url === undefined ? [] : [url]), ...options.map((option, at) => `${at + 1}. ${option}`)];
   const field = form?.[progress.at];
-  const below = field === undefined || form === undefined ? [] : fieldRows(field, progress.at, form.length, style);
+  const free = options.length > 0 ? "A number or an answer of your own; Enter sends it." : "Enter sends the answer.";
+  const below =
+    field === undefined || form === undefined
+      ? [style.theme.paint("dim", `  ${free}`)]
+      : fieldRows(field, progress.at, form.length, style);
   const problem = progress.problem === "" ? [] : [theme.paint("warn", `  ${visibleLine(progress.problem)}`)];
   const last = [...below, ...problem].map((row) => widgets.truncateToWidth(row, columns));
   return [head, ...fitted(foreignRows(texts.join("\n"), style), Math.max(1, rows - 1 - last.length), style), ...last];

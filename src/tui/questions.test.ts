@@ -57,6 +57,14 @@ test("a change that is asked about by a delegate", () =>
 
 test("the reason for a no", () => expectGolden("question-why-not", { events: asks, keys: ["w", "use pnpm"] }));
 
+test("a question of the model", () =>
+  expectGolden("question-free", {
+    events: [
+      ["QuestionAsked", { turn, call_id: "call_4", question: "Which one?", options: ["the first", "the second"] }],
+    ],
+    keys: ["2"],
+  }));
+
 test("details of the question", () => expectGolden("question-details", { events: asks, keys: ["d"] }));
 
 test("a review in which the first hunk is accepted", () =>
