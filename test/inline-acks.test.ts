@@ -140,6 +140,17 @@ test("a file is left out with a notice where nobody can answer", async () => {
   expect(rig.of("ProjectChanged")).toMatchObject([{ in_force: false, files: [join("pkg", "AGENTS.md")] }]);
 });
 
+test.each([
+  ["is binary", "NESTED RULES\0"],
+  ["has one line of ten megabytes", `NESTED RULES ${"x".repeat(10 * 1024 * 1024)}`],
+])("a file that %s cannot be shown: nobody is asked, and it stays out", async (_, text) => {
+  const rig = await open(true, { text });
+  await rig.send();
+  expect(rig.of("AckRequested")).toEqual([]);
+  expect(rig.prompts()).toEqual([false, false]);
+  expect(rig.entries()).toMatchObject([{ path: "AGENTS.md" }]);
+});
+
 test("a cancelled turn withdraws the question", async () => {
   const rig = await open(true);
   const turn = rig.send();

@@ -132,6 +132,14 @@ describe("the answer", () => {
     expect(answers(face.effects)).toEqual([]);
   });
 
+  test("is asked for with a word about secrets that the text hides", () => {
+    const face = play(20);
+    face.event(1, "AckRequested", asked);
+    face.key("r");
+    face.loaded({ file: "AGENTS.md", sha256: SHA, text: "token = «redacted:github_token»" });
+    expect(face.screen()).toContain("secrets of the new text are hidden here");
+  });
+
   test("given elsewhere closes the review, and the next question follows", () => {
     const face = play();
     face.event(1, "AckRequested", asked);

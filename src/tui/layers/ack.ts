@@ -2,7 +2,7 @@
  * A file that waits for an ack, beside the version that was acked last. Only what was shown to its end can be accepted, and the answer
  * names the content that was shown.
  */
-import { counted, visibleLine } from "#base";
+import { counted, hasMarker, visibleLine } from "#base";
 import { ackAnswer, type Question } from "../approval.ts";
 import { fileChange } from "../change.ts";
 import {
@@ -97,12 +97,15 @@ function frameOf({ question, pager, seen }: AckState, { keymap }: Pick<LayerCont
   const { asked } = question;
   const hunks = pager?.change.hunks.length ?? 0;
   const left = seen.count - seen.rows.size;
+  // What is hidden takes effect as well.
+  const isHidden = pager?.change.lines.some(({ mark, text }) => mark === "+" && hasMarker(text)) === true;
+  const hidden = isHidden ? "secrets of the new text are hidden here" : "";
   const isSame = hunks === 0 && pager !== undefined ? "only line ends or a byte order mark changed" : "";
   const unread = left > 0 ? `${counted(left, "row")} not shown yet; ${keymap.keyOf("review-accept")} shows more` : "";
   return {
     title: `${visibleLine(asked.file)} · ${visibleLine(asked.name)}`,
     at: hunks === 0 || pager === undefined ? "" : `hunk ${pager.hunk + 1} of ${hunks}`,
-    note: [visibleLine(ackChange(asked)), isSame, unread].filter((text) => text !== "").join(" · "),
+    note: [visibleLine(ackChange(asked)), isSame, hidden, unread].filter((text) => text !== "").join(" · "),
     hints: [
       ["review-accept", left > 0 ? "more" : "accept the file"],
       ["review-deny", "deny it"],
