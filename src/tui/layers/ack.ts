@@ -105,7 +105,7 @@ function frameOf({ question, pager, seen }: AckState, { keymap }: Pick<LayerCont
   return {
     title: `${visibleLine(asked.file)} · ${visibleLine(asked.name)}`,
     at: hunks === 0 || pager === undefined ? "" : `hunk ${pager.hunk + 1} of ${hunks}`,
-    note: [visibleLine(ackChange(asked)), isSame, hidden, unread].filter((text) => text !== "").join(" · "),
+    note: [hidden, unread, isSame, visibleLine(ackChange(asked))].filter((text) => text !== "").join(" · "),
     hints: [
       ["review-accept", left > 0 ? "more" : "accept the file"],
       ["review-deny", "deny it"],
