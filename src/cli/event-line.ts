@@ -1,6 +1,6 @@
 /** An event of the log on one line: when, what, and the one thing a person wants to know about it. */
 import { cutMiddle, visibleLine } from "#base";
-import { compactionLine, type Event, shownText } from "#protocol";
+import { compactionLine, displayText, type Event } from "#protocol";
 import { REFUSAL_CHARS, summarise } from "./renderer.ts";
 
 const LINE_CHARS = 200;
@@ -54,7 +54,7 @@ function gist(event: Event): string {
     case "TurnStarted":
     case "InputQueued":
     case "TurnSteered":
-      return shownText(event.payload.content, " ");
+      return displayText(event.payload.content, " ");
     case "InputRefused":
       return `${event.payload.queued} ${event.payload.reason}: ${event.payload.message}`;
     case "TurnEnded":
@@ -69,7 +69,7 @@ function gist(event: Event): string {
       return `${event.payload.call_id} ${event.payload.outcome}`;
     case "ToolResult": {
       const { call_id, name, outcome, reason, content } = event.payload;
-      const text = shownText(content, " ");
+      const text = displayText(content, " ");
       return [call_id, name, outcome, reason ?? "", text].join(" ");
     }
     case "HooksAsked": {

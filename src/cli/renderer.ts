@@ -1,6 +1,6 @@
 /** Events as a person reads them in a terminal: the answer on standard output, everything else on standard error. */
 import { counted, cutMiddle, type PaintName, paint, visibleLine, visibleProse } from "#base";
-import { type CallId, compactionLine, type Event, reasonText, shownText, type ToolOutputBlock } from "#protocol";
+import { type CallId, compactionLine, displayText, type Event, reasonText, type ToolOutputBlock } from "#protocol";
 import type { Terminal } from "./terminal.ts";
 import { workLines } from "./work-lines.ts";
 
@@ -150,7 +150,7 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           if (activity) note("yellow", `sent back to work (${event.payload.source}): ${whole(event.payload.text)}`);
           break;
         case "TurnSteered":
-          if (activity) note("dim", `sent during the turn: ${clip(shownText(event.payload.content, " "))}`);
+          if (activity) note("dim", `sent during the turn: ${clip(displayText(event.payload.content, " "))}`);
           break;
         case "SandboxStatus":
           if (!event.payload.active) note("yellow", event.payload.detail);

@@ -6,13 +6,13 @@ import { counted, paint, visibleJson, visibleLine } from "#base";
 import type { ClientSession, EngineClient, Event } from "#client";
 import {
   createAnswerCollector,
+  displayText,
   type EventOf,
   type EventPayload,
   type InputBlock,
   type Reason,
   ReasonError,
   type SessionId,
-  shownText,
   type TurnId,
 } from "#protocol";
 import { ackQuestion } from "./ack-question.ts";
@@ -196,7 +196,7 @@ export function openSessionView(options: SessionViewOptions): SessionView {
   function showInput(mark: string, content: readonly InputBlock[]): void {
     if (output !== "stream") return;
     renderer.finishLine();
-    terminal.err(`${paint(terminal, "green", mark)}${visibleLine(shownText(content, " "))}\n`);
+    terminal.err(`${paint(terminal, "green", mark)}${visibleLine(displayText(content, " "))}\n`);
   }
 
   function arrivedAt(id: number): void {

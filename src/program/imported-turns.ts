@@ -2,7 +2,7 @@
 import { counted } from "#base";
 import type { ImportedTurns } from "#control";
 import { createRemains, type SessionStore } from "#engine";
-import { type Event, type EventOf, type SessionId, shownText, type TurnId } from "#protocol";
+import { displayText, type Event, type EventOf, type SessionId, type TurnId } from "#protocol";
 import { readEvents } from "./session-texts.ts";
 
 export const MAX_IMPORTED_TURNS = 50;
@@ -52,7 +52,7 @@ export async function importedTurns(
 }
 
 function turnOf({ payload: { turn: id, content } }: EventOf<"TurnStarted">, number: number): Turn {
-  const input = shownText(content);
+  const input = displayText(content);
   return { number, id, input, calls: new Map(), step: 0, answer: "", outcome: "cut off" };
 }
 

@@ -8,6 +8,6 @@ export function textIn(content: readonly Block[], between = "\n"): string {
 }
 
 /** For people: what is not text is named by its type. */
-export function shownText(content: readonly Block[], between = "\n"): string {
+export function displayText(content: readonly Block[], between = "\n"): string {
   return content.map(({ type, text }) => (type === "text" ? text : `[${type}]`)).join(between);
 }

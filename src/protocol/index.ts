@@ -31,7 +31,7 @@ export type {
   ToolResultBlock,
   ToolUseBlock,
 } from "./content.ts";
-export { shownText, textIn } from "./content-text.ts";
+export { displayText, textIn } from "./content-text.ts";
 export type { FormField } from "./decision-events.ts";
 export type { Event, EventOf } from "./envelope.ts";
 export type { CallOutcome, JudgedOn, Label, RedactionSummary, ToolClass, TurnOutcome, Usage } from "./event-fields.ts";

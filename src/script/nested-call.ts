@@ -2,7 +2,7 @@
 
 import { defined } from "#base";
 import type { ToolOutput } from "#engine";
-import { shownText } from "#protocol";
+import { displayText } from "#protocol";
 import { dictOf, optionalNumber, textOf } from "./arguments.ts";
 import type { Arguments } from "./builtins/definition.ts";
 import { callDepth, nested } from "./call-depth.ts";
@@ -37,5 +37,5 @@ export function inputOf(fields: Arguments): Arguments {
 
 /** The text blocks of a result; anything else is named. */
 export function resultText({ content }: ToolOutput): string {
-  return shownText(content);
+  return displayText(content);
 }

@@ -1,5 +1,5 @@
 /** The small event surface: what a simple front end needs, as a pure function of canonical events. */
-import { type Event, shownText } from "#protocol";
+import { displayText, type Event } from "#protocol";
 import { eventFrame } from "#wire";
 
 /** No frame for an event that this surface does not have. */
@@ -13,11 +13,11 @@ export function plainEvents(event: Event): readonly Readonly<Record<string, unkn
   switch (event.kind) {
     case "TurnStarted":
       return [
-        { type: "user", content: shownText(event.payload.content), timestamp },
+        { type: "user", content: displayText(event.payload.content), timestamp },
         status("thinking", "The model is working."),
       ];
     case "TurnSteered":
-      return [{ type: "user", content: shownText(event.payload.content), timestamp }];
+      return [{ type: "user", content: displayText(event.payload.content), timestamp }];
     case "TextDelta":
       return [{ type: "text", content: event.payload.text, timestamp }];
     case "ThinkingDelta":
@@ -28,7 +28,7 @@ export function plainEvents(event: Event): readonly Readonly<Record<string, unkn
     }
     case "ToolResult": {
       const { call_id: id, content, is_error: isError } = event.payload;
-      return [{ type: "tool_result", id, result: shownText(content), isError, timestamp }];
+      return [{ type: "tool_result", id, result: displayText(content), isError, timestamp }];
     }
     case "PermissionRequested":
       return [status("waiting", event.payload.summary)];
