@@ -62,7 +62,7 @@ test("a paste answers no question and is one input", async () => {
 test("a slash word is carried out and its words are shown; arrow-up brings an earlier input back", async () => {
   const { screen, slashes } = await start([]);
   screen.type("/health", KEYS.enter);
-  await screen.shows("said: /health");
+  await screen.shows(/^› \/health\nsaid: \/health$/m);
   expect(slashes).toEqual(["/health"]);
   screen.type(KEYS.up, KEYS.up);
   await screen.shows(/^an earlier input/m);

@@ -18,6 +18,9 @@ export interface PerformerOptions {
   dispatch(message: Message): void;
 }
 
+/** Of a slash word with its arguments. */
+const SHOWN_CHARS = 200;
+
 export function createPerformer(options: PerformerOptions): (effect: Effect) => void {
   const { parts, editor, painter, signal, end, dispatch } = options;
   const { session, client } = parts;
@@ -32,7 +35,13 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
   }
 
   async function slash(line: string): Promise<void> {
-    const other = await parts.slash(line, (text) => dispatch({ type: "print", tone: "plain", text: text.trimEnd() }));
+    let isNamed = false;
+    const other = await parts.slash(line, (text) => {
+      // What is said stands below the word that asked for it.
+      if (!isNamed) dispatch({ type: "print", tone: "dim", text: `› ${line.slice(0, SHOWN_CHARS)}` });
+      isNamed = true;
+      dispatch({ type: "print", tone: "plain", text: text.trimEnd() });
+    });
     if (other !== undefined) end({ kind: "other", session: other });
   }
 

@@ -22,6 +22,7 @@ const lists: readonly (readonly [layer: string, title: string, about: (found: Pa
   ["servers", "MCP servers", ({ facts: { servers } }) => serversText(servers)],
   ["hooks", "Shell hooks", ({ facts: { hooks } }) => counted(hooks.length, "hook")],
   ["jobs", "Background commands", ({ facts: { jobs } }) => jobsText(jobs)],
+  ["plan", "Plan", ({ facts }) => planText(facts)],
   ["schedules", "Schedules", () => "with what became of their runs"],
   ["model", "Models and prices", ({ facts: { models } }) => counted(models.length, "model")],
   ["undo", "Turns to undo", () => "with what that would change"],
@@ -53,6 +54,11 @@ function namesIn(words: PanelFacts["words"], namespace: string): number {
 function serversText(servers: PanelFacts["facts"]["servers"]): string {
   const down = servers.filter(({ state }) => state === "down").length;
   return `${counted(servers.length, "server")}${down === 0 ? "" : `, ${down} down`}`;
+}
+
+function planText({ agreed_plan: agreed, proposed_plan: proposed }: PanelFacts["facts"]): string {
+  if (proposed !== undefined) return "waits for you";
+  return agreed === undefined ? "none" : "agreed";
 }
 
 function jobsText(jobs: PanelFacts["facts"]["jobs"]): string {
