@@ -6,7 +6,7 @@ import { SESSION_ID } from "../../test/fakes/interface-parts.ts";
 import { entriesFrom } from "./block-log.ts";
 import type { RowStyle } from "./block-rows.ts";
 import { withEvent } from "./fold.ts";
-import { type ImageProtocol, imageHeight, imageRows, type ShownImage } from "./images.ts";
+import { type DrawnImage, type ImageProtocol, imageHeight, imageRows } from "./images.ts";
 import { nothingDisplayed, paintFrame } from "./screen-writer.ts";
 import { settle } from "./settle.ts";
 import { themes } from "./theme.ts";
@@ -29,7 +29,7 @@ function png(width: number, height: number, more = 0): string {
   return Buffer.concat([signature, header, deflateSync(Buffer.alloc(8)), Buffer.alloc(more)]).toString("base64");
 }
 
-const image = (data: string, media_type: ShownImage["media_type"] = "image/png") =>
+const image = (data: string, media_type: DrawnImage["media_type"] = "image/png") =>
   ({ type: "image", media_type, data }) as const;
 
 /** A conversation with one call that gave these blocks, settled. */

@@ -14,7 +14,7 @@ export interface ImageStyle {
   readonly maxRows: number;
 }
 
-export type ShownImage = Pick<Extract<ToolOutputBlock, { type: "image" }>, "media_type" | "data">;
+export type DrawnImage = Pick<Extract<ToolOutputBlock, { type: "image" }>, "media_type" | "data">;
 
 const MAX_IMAGES = 4;
 /** Base64 characters: about a megabyte of image. */
@@ -32,7 +32,7 @@ const BEGINNINGS = ["\u001b_G", "\u001b]1337;"];
 const MARK = /(?:_Ga=T,[^;]*\br=|\]1337;File=[^:]*\bheight=)(\d+)/;
 
 /** What of a content may be drawn: bounded, so that a conversation holds little of it. */
-export function imagesOf(content: readonly { readonly type: string }[]): readonly ShownImage[] {
+export function imagesOf(content: readonly { readonly type: string }[]): readonly DrawnImage[] {
   return content
     .flatMap((block) => (isImage(block) && block.data.length <= MAX_DATA_CHARS ? [block] : []))
     .slice(0, MAX_IMAGES)
@@ -40,7 +40,7 @@ export function imagesOf(content: readonly { readonly type: string }[]): readonl
 }
 
 /** The rows that an image takes; none where it cannot be drawn. */
-export function imageRows({ media_type: media, data }: ShownImage, style: RowStyle): readonly string[] {
+export function imageRows({ media_type: media, data }: DrawnImage, style: RowStyle): readonly string[] {
   const { images, columns, widgets } = style;
   if (images === undefined || !DRAWN[images.protocol].includes(media) || !BASE64.test(data)) return [];
   const size = widgets.getImageDimensions(data, media);

@@ -6,13 +6,13 @@ import { visibleProse } from "#base";
 import type { CallId, EventOf, SessionId } from "#protocol";
 import type { OpenFence } from "./answer-rows.ts";
 import { appended, type BlockLog, emptyLog, entriesFrom } from "./block-log.ts";
-import type { ShownImage } from "./images.ts";
+import type { DrawnImage } from "./images.ts";
 
 /** `at`: the event that began it. */
 export type Block = (ShownBlock | CallBlock | DelegateBlock) & { readonly at?: number };
 
 type ShownBlock =
-  | { readonly kind: "input"; readonly text: string; readonly images?: readonly ShownImage[] }
+  | { readonly kind: "input"; readonly text: string; readonly images?: readonly DrawnImage[] }
   | AnswerBlock
   | { readonly kind: "thinking"; readonly key: string; readonly text: string; readonly isDone: boolean }
   | { readonly kind: "notice"; readonly tone: Tone; readonly text: string }
@@ -53,7 +53,7 @@ export interface CallBlock {
     readonly lines: readonly string[];
     readonly labels: readonly string[];
     /** Until they are drawn. */
-    readonly images?: readonly ShownImage[];
+    readonly images?: readonly DrawnImage[];
   };
 }
 
