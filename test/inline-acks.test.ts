@@ -226,6 +226,21 @@ describe("an answer is for what was shown", () => {
   });
 });
 
+test("a file of which redaction hides a part cannot be accepted in the session, because nobody has seen that part", async () => {
+  const rig = await open(true, { text: 'DB_PASSWORD="x9Kx2$(sh<a8Q7z)Lm4TbRw"' });
+  const turn = rig.send();
+  const asked = await asking(rig);
+  const { result } = await rig.submit({ kind: "DescribeAck", call_id: asked.call_id });
+  expect(result.text).toBe('DB_PASSWORD="«redacted:password»"');
+  await expect(rig.submit(answerTo(asked, "accept"))).rejects.toMatchObject({
+    reason: "NotAllowed",
+    message: expect.stringContaining("harness ack"),
+  });
+  await turn;
+  expect(outcomes(rig)).toEqual(["unanswered"]);
+  expect(rig.entries()).toMatchObject([{ path: "AGENTS.md" }]);
+});
+
 test("a secret in the file is in no event and in no reply", async () => {
   const secret = `ghp_${"a1B2".repeat(9)}`;
   const rig = await open(true, { text: `NESTED RULES ${secret}` });

@@ -39,7 +39,7 @@ export const answerCommands = {
     rpc: "ack.describe",
   }),
   AnswerAck: row({
-    text: "Answers an AckRequested. The first answer counts. If the file is no longer what was shown, the answer is refused with HookHashChanged and the new version is asked about.",
+    text: "Answers an AckRequested. The first answer counts. If the file is no longer what was shown, the answer is refused with HookHashChanged and the new version is asked about. If redaction hid a part of the file, accept is refused with NotAllowed and the file keeps waiting.",
     params: ({ z, session, callId, sha256 }) => ({
       session,
       call_id: callId,

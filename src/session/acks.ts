@@ -58,7 +58,8 @@ export function createAcks({ bus, approver, asking, ids }: AckParts): Acks {
     }
     const given = await answered;
     shown.delete(callId);
-    const outcome = given === undefined ? "unanswered" : keptOutcome(given, asked);
+    const outcome =
+      given === undefined ? "unanswered" : keptOutcome(given, asked, () => shownOf(bus, waiting).text === waiting.text);
     const settled = bus.publish("AckSettled", {
       ...{ turn, call_id: callId, file, outcome },
       ...defined({ sha256, by: given?.by }),
@@ -73,25 +74,35 @@ export function createAcks({ bus, approver, asking, ids }: AckParts): Acks {
     describe(callId) {
       const waiting = shown.get(callId);
       if (waiting === undefined) throw new ReasonError("CallNotFound", { call_id: callId });
-      const { file, hash: sha256, text, acked } = waiting;
-      const report = { file, ...defined({ sha256, text, acked_text: acked?.text }) };
-      const { payload } = bus.redacted("CustomEvent", { namespace: "acks", kind: "file", payload: report });
-      return payload as typeof report; // the redactor changes texts alone
+      return shownOf(bus, waiting);
     },
   };
 }
 
+/** Without its secrets, so it may hide what would be in force. */
+function shownOf(bus: AckParts["bus"], { file, hash: sha256, text, acked }: WaitingFile) {
+  const report = { file, ...defined({ sha256, text, acked_text: acked?.text }) };
+  const { payload } = bus.redacted("CustomEvent", { namespace: "acks", kind: "file", payload: report });
+  return payload as typeof report; // the redactor changes texts alone
+}
+
 /** Before anybody is told: what is on the record as accepted is in the lock. */
-function keptOutcome({ answer, onRecord }: AckAnswer, asked: AskedFile): Outcome {
+function keptOutcome({ answer, onRecord }: AckAnswer, asked: AskedFile, isShownWhole: () => boolean): Outcome {
   if (answer === "later") return "unanswered";
   if (!asked.isCurrent()) return "changed";
   try {
+    if (answer === "accept" && !isShownWhole()) throw partlyHidden(asked.waiting.file);
     asked.keep(answer);
   } catch (error) {
     onRecord?.(Promise.reject(error));
     return "unanswered";
   }
   return answer === "accept" ? "accepted" : "denied";
+}
+
+function partlyHidden(file: string): ReasonError {
+  const detail = `${file} cannot be accepted here: a part that looks like a secret is hidden. Review the whole file with: harness ack.`;
+  return new ReasonError("NotAllowed", detail);
 }
 
 function refuse(path: string): never {
