@@ -60,8 +60,10 @@ const screen: ScreenPort = {
   suspend: () => undefined,
   pause: () => () => undefined,
 };
-// Of a session the interface asks for its events here, and for nothing else.
-const session = { id: "sess_1", events } as unknown as ClientSession;
+const submit = async (): Promise<never> => {
+  throw new Error("the bench has no facts");
+};
+const session = { id: "sess_1", events, submit } as unknown as ClientSession; // what it asks of a session
 const delays: number[] = [];
 const keys = setInterval(() => {
   const begin = performance.now();

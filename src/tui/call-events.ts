@@ -6,6 +6,8 @@ import { imagesOf } from "./images.ts";
 import { add, type CallBlock, changeCall, closedText, type Transcript } from "./transcript.ts";
 
 const TAIL_LINES = 5;
+/** More than the widest terminal has columns. */
+const MAX_TAIL_CHARS = 2_000;
 const MAX_RESULT_LINES = 2_000;
 const RULE_CHARS = 40;
 
@@ -35,7 +37,7 @@ export function withCallEvent(before: Transcript, event: Event, nowMs: number, d
       const { call_id: id, text } = event.payload;
       return changeCall(before, id, (call) => ({
         ...call,
-        tail: [...call.tail, ...lines(text)].slice(-TAIL_LINES),
+        tail: [...call.tail, ...lastLines(text)].slice(-TAIL_LINES),
       }));
     }
     case "ToolResult": {
@@ -141,11 +143,13 @@ function subjectOf(name: string, args: unknown): string {
   );
 }
 
-function lines(text: string): string[] {
+/** Only what can be shown is looked at: a tool may print a megabyte a second. */
+function lastLines(text: string): string[] {
   return text
     .split("\n")
     .filter((line) => line.trim() !== "")
-    .map(visibleLine);
+    .slice(-TAIL_LINES)
+    .map((line) => visibleLine(line.slice(0, MAX_TAIL_CHARS)));
 }
 
 function linesOf(content: readonly ToolOutputBlock[]): string[] {
