@@ -28,6 +28,7 @@ describe("of a PreToolUse hook", () => {
     [json({ decision: "approve", reason: "ok" }), { permission: { effect: "allow", reason: "ok" } }],
     [json({ continue: false, stopReason: "enough", suppressOutput: true }), { stop: "enough" }],
     [json({ systemMessage: "for you", unknown: { deep: [1] } }), { message: "for you" }],
+    [json({ decision: "block", reason: "no", hookSpecificOutput: { permissionDecision: "allow" } }), { block: "no" }],
     // What is said for the call does not undo what is said for the turn.
     [
       json({ continue: false, hookSpecificOutput: { permissionDecision: "allow" } }),
@@ -49,6 +50,9 @@ describe("of a PreToolUse hook", () => {
     ["input that is no object", pre({ updatedInput: "rm" }), "updatedInput"],
     ["a list in the place of the details", json({ hookSpecificOutput: [] }), "hookSpecificOutput"],
     ["continue as text", json({ continue: "false" }), "continue"],
+    ["a decision behind other text", exit({ stdout: 'checking\n{"decision": "block"}' }), "other text around it"],
+    ["a decision in a list", exit({ stdout: '[{"decision": "block"}]' }), "other text around it"],
+    ["a decision at the wrong place", json({ permissionDecision: "deny" }), "hookSpecificOutput"],
   ])("%s is no clear answer", (_, given, text) => {
     expect(() => answerOf("PreToolUse", given)).toThrow(UnusableAnswer);
     expect(() => answerOf("PreToolUse", given)).toThrow(text);

@@ -36,6 +36,8 @@ export class UnusableAnswer extends Error {
 const NO_REASON = "the hook gave no reason";
 /** Of these the plain text that they print is context, as other agents have it. */
 const TEXT_IS_CONTEXT: ReadonlySet<ShellHookEvent> = new Set(["SessionStart", "UserPromptSubmit"]);
+/** A field that decides, in an output that is not a JSON object. */
+const DECISION = /"(?:decision|permissionDecision|continue)"\s*:/;
 
 export function answerOf(event: ShellHookEvent, exit: HookExit): HookAnswer {
   const { code, signal, stdout, stderr } = exit;
@@ -47,6 +49,8 @@ export function answerOf(event: ShellHookEvent, exit: HookExit): HookAnswer {
   }
   const text = stdout.trim();
   if (!text.startsWith("{")) {
+    if (event === "PreToolUse" && DECISION.test(text))
+      throw new UnusableAnswer("its JSON answer has other text around it");
     return TEXT_IS_CONTEXT.has(event) && text !== "" ? { context: text } : {};
   }
   const json = jsonIn(text);
@@ -75,10 +79,13 @@ function fromJson(event: ShellHookEvent, json: Readonly<Record<string, unknown>>
       oneOf(decision, "decision", ["block", "approve", "allow", "deny"]) === "block" || decision === "deny";
     return { ...rest, ...stopped, ...(isBlock && { block: reason ?? NO_REASON }) };
   }
+  if (json.permissionDecision !== undefined) {
+    throw new UnusableAnswer('"permissionDecision" of its answer is not inside "hookSpecificOutput"');
+  }
   return { ...rest, ...stopped, ...aboutCall(specific, decision, reason) };
 }
 
-/** The newer form counts where both are there. */
+/** Where both forms are there, the newer one counts, unless the older one blocks. */
 function aboutCall(
   specific: Readonly<Record<string, unknown>>,
   decision: string | undefined,
@@ -86,7 +93,8 @@ function aboutCall(
 ): HookAnswer {
   const updatedInput = field(specific, "updatedInput", isRecord, "an object");
   const written = field(specific, "permissionDecision", isText, "text");
-  const effect = written ?? (decision === "approve" ? "allow" : decision === "block" ? "deny" : decision);
+  const isBlock = decision === "block" || decision === "deny";
+  const effect = isBlock ? "deny" : (written ?? (decision === "approve" ? "allow" : decision));
   const why = field(specific, "permissionDecisionReason", isText, "text") ?? reason ?? NO_REASON;
   const changed = updatedInput === undefined ? {} : { updatedInput };
   switch (oneOf(effect, "permissionDecision", ["allow", "deny", "ask"])) {
