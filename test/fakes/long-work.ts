@@ -88,7 +88,8 @@ async function reportOf(work: Work, illegal: number): Promise<LongWorkReport> {
   const runs = schedules.flatMap(({ ticks }) => ticks.flatMap((tick) => (tick.session === undefined ? [] : [tick])));
   for (const { session: run = "", state } of runs) {
     const runLog = await readLog(home, run);
-    problems.push(...problemsOfLog(runLog));
+    // Nobody resumes a run that the kill cut off: the schedule reports it as lost, and its log stays as it was.
+    if (state !== "lost") problems.push(...problemsOfLog(runLog));
     const turns = runLog.filter(({ kind }) => kind === "TurnStarted").length;
     if (state === "done" && turns !== 1) problems.push(`${run} ran ${turns} times`);
   }
