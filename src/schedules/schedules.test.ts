@@ -182,6 +182,8 @@ describe("times", () => {
   test.each([
     ["61 * * * *", "UTC", "Invalid value for minute"],
     ["* * * * * *", "UTC", "five fields"],
+    ["0 0 1 * 1 *", "UTC", "five fields"],
+    ["0 0 1 13 1", "UTC", "Invalid value for month"],
     ["0 0 30 2 *", "UTC", "it names no time that exists"],
     ["* * * * *", "Mars/Base", "is not a time zone"],
     ["*".repeat(300), "UTC", "at most 200 characters"],

@@ -8,6 +8,8 @@ export const MIN_INTERVAL_MS = 60_000;
 const MAX_INTERVAL_MS = 366 * 24 * 60 * 60 * 1000;
 const MAX_EXPRESSION_CHARS = 200;
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+type CronTimes = ScheduleTimes & { readonly kind: "cron" };
+
 /** Missed ticks that are counted one by one; a count beyond says that it is cut. */
 export const MAX_COUNTED_TICKS = 1_000;
 
@@ -21,7 +23,7 @@ export function cronTimes(expression: string, timezone: string): ScheduleTimes {
   if (text.length > MAX_EXPRESSION_CHARS)
     throw usage(`a cron expression has at most ${MAX_EXPRESSION_CHARS} characters`);
   try {
-    if (cron(times).nextRun(new Date(0)) === null) throw new Error("it names no time that exists");
+    if (nextTick({ times, createdMs: 0 }, 0) === undefined) throw new Error("it names no time that exists");
   } catch (error) {
     const why = messageOf(error).replace(/^Cron\w+: /, "");
     throw usage(
@@ -46,7 +48,7 @@ export function nextTick(
   { times, createdMs }: Pick<Schedule, "times" | "createdMs">,
   afterMs: number,
 ): number | undefined {
-  if (times.kind === "cron") return cron(times).nextRun(new Date(afterMs))?.getTime();
+  if (times.kind === "cron") return nextRun(times, afterMs);
   const passed = Math.max(0, Math.floor((afterMs - createdMs) / times.everyMs));
   return createdMs + (passed + 1) * times.everyMs;
 }
@@ -78,7 +80,7 @@ export function ticksBetween(
 function lastTick({ times, createdMs }: Pick<Schedule, "times" | "createdMs">, toMs: number): number {
   if (times.kind === "interval") return createdMs + Math.floor((toMs - createdMs) / times.everyMs) * times.everyMs;
   // The library drops the milliseconds and leaves out the time itself.
-  const runs = cron(times).previousRuns(2, new Date(toMs + 1_000));
+  const runs = cron(times.expression, times.timezone).previousRuns(2, new Date(toMs + 1_000));
   return runs.map((run) => run.getTime()).find((tick) => tick <= toMs) ?? toMs;
 }
 
@@ -88,7 +90,30 @@ export function timesText(times: ScheduleTimes): string {
   return `every ${times.everyMs / ms}${unit}`;
 }
 
-function cron({ expression, timezone }: ScheduleTimes & { readonly kind: "cron" }): Cron {
+/**
+ * The library takes the 30th and 31st of February for days of March, and leaves out ticks before them. So a search that passes the
+ * beginning of March is made once more from there.
+ */
+function nextRun({ expression, timezone }: CronTimes, afterMs: number): number | undefined {
+  const nextMs = cron(expression, timezone).nextRun(new Date(afterMs))?.getTime();
+  if (nextMs === undefined || !mayPassMarch(afterMs, nextMs)) return nextMs;
+  const marchMs = cron("0 0 1 3 *", timezone).nextRun(new Date(afterMs))?.getTime() ?? nextMs;
+  const fromMarchMs = cron(expression, timezone)
+    .nextRun(new Date(marchMs - 1_000))
+    ?.getTime();
+  return Math.min(nextMs, fromMarchMs ?? nextMs);
+}
+
+/** The zone may be up to a day from UTC. */
+function mayPassMarch(afterMs: number, nextMs: number): boolean {
+  const year = new Date(afterMs).getUTCFullYear();
+  return [year, year + 1].some((one) => {
+    const marchMs = Date.UTC(one, 2, 1);
+    return marchMs > afterMs - UNIT_MS.d && marchMs < nextMs + UNIT_MS.d;
+  });
+}
+
+function cron(expression: string, timezone: string): Cron {
   return new Cron(expression, { timezone, mode: "5-part" });
 }
 
