@@ -9,7 +9,7 @@ import { createDelegationRig, type DelegationRig } from "./fakes/delegation-rig.
 import type { FakeResponse } from "./fakes/fake-provider.ts";
 import type { RigOptions } from "./fakes/harness-rig.ts";
 import { createManualClock } from "./fakes/manual-clock.ts";
-import { agentFile, answers, delegates, lastText, makes, textsOf } from "./fakes/roles.ts";
+import { agentFile, answers, delegates, HARNESS, lastText, makes, textsOf } from "./fakes/roles.ts";
 import { hasSandbox } from "./fakes/test-sandbox.ts";
 
 let home = "";
@@ -48,9 +48,14 @@ const smith: readonly FakeResponse[] = [
 /** The root delegates and then does what `next` says with the session of its delegate. */
 async function rigWith(
   next: (task: string) => readonly FakeResponse[],
-  options: RigOptions & { readonly isRepository?: boolean; readonly delegate?: readonly FakeResponse[] } = {},
+  options: RigOptions & {
+    readonly isRepository?: boolean;
+    readonly delegate?: readonly FakeResponse[];
+    /** Of `harness.md`. */
+    readonly head?: string;
+  } = {},
 ): Promise<DelegationRig> {
-  const { isRepository = true, delegate = smith, ...rest } = options;
+  const { isRepository = true, delegate = smith, head = "", ...rest } = options;
   let rig: DelegationRig | undefined;
   const then =
     (index: number): FakeResponse =>
@@ -59,7 +64,7 @@ async function rigWith(
       return response(call);
     };
   rig = await createDelegationRig(
-    { ...files, "notes.txt": "first\n", "old.txt": "old\n" },
+    { "harness.md": HARNESS.replace("---\n", `---\n${head}`), ...files, "notes.txt": "first\n", "old.txt": "old\n" },
     { root: [delegates({ agent: "smith", task: "Change it." }), then(0), then(1), answers("Over.")], smith: delegate },
     {
       extraEnv: { XDG_CACHE_HOME: join(home, "cache") },
@@ -110,6 +115,24 @@ describe("a delegate with a worktree", () => {
     expect(inner).toHaveLength(3);
     await rig.submit({ kind: "UndoTurn" });
     expect(state(rig)).toEqual(["first\n", undefined, "old\n"]);
+  });
+
+  test("is taken over where the model has other tools for files, and not where nobody allows it", async () => {
+    const command = "echo new > notes.txt; echo made > made.txt; rm old.txt";
+    const given = {
+      head: "tools_policy: { mode: denylist, deny: [fs.write, fs.remove] }\n",
+      delegate: [makes(["exec", { command }]), answers("Done.")],
+    };
+    const take = (task: string) => [makes(["worktree.take", { task }])];
+    const rig = await rigWith(take, given);
+    await rig.send("go");
+    expect([state(rig), left()]).toEqual([["new\n", "made\n", undefined], []]);
+    const permissions = [{ effect: "allow", rule: "Bash(*)", source: "test" }] as const;
+    const held = await rigWith(take, { ...given, autoApprove: false, settings: { permissions } });
+    await held.send("go");
+    expect(state(held)).toEqual(["first\n", undefined, "old\n"]);
+    const last = held.of("ToolResult").filter(({ name }) => name === "worktree.take");
+    expect(JSON.stringify(last)).toMatch(/made.txt was not taken over. Nothing was taken over.*Write was denied/s);
   });
 
   test("is dropped", async () => {

@@ -5,6 +5,7 @@
 import { type FilePort, messageOf } from "#base";
 import { type ToolContext, ToolError, type ToolOutput, textOutput } from "#engine";
 import type { SessionId } from "#protocol";
+import { removeTool, writeTool } from "#tools";
 
 /** Worktrees of one session that work or wait for a decision. */
 export const MAX_WORKTREES = 8;
@@ -114,7 +115,10 @@ export function createHeldWorktrees(): HeldWorktrees {
   };
 }
 
-/** All files or, where one of them conflicts, none. A call that is refused ends it; what was taken over by then is named. */
+/**
+ * All files or, where one of them conflicts, none. A call that is refused ends it; what was taken over by then is named. The calls are
+ * judged like any other, but the session need not offer their tools: many projects have tools of their own in their place.
+ */
 async function takeOver(
   worktree: Worktree,
   changes: readonly WorktreeChange[],
@@ -139,8 +143,8 @@ async function takeOver(
   for (const { path } of open) {
     const content = texts.get(path);
     const output = await (content === undefined
-      ? context.call("fs.remove", { path })
-      : context.call("fs.write", { path, content }));
+      ? context.call(removeTool.name, { path }, { tool: removeTool })
+      : context.call(writeTool.name, { path, content }, { tool: writeTool }));
     if (output.isError === true) {
       const before = taken.length === 0 ? "Nothing was taken over." : `Taken over before that: ${taken.join(", ")}.`;
       return {

@@ -27,7 +27,7 @@ export function createInnerCalls(parts: {
 }): InnerCalls {
   const { session, clock, ids, depth, hidden, tools, dispatch } = parts;
   return {
-    async nested(parent, name, args, { timeoutMs, signal: given, unasked }) {
+    async nested(parent, name, args, { timeoutMs, signal: given, unasked, tool }) {
       const limit = new AbortController();
       const over = new AbortController();
       if (timeoutMs !== undefined) {
@@ -38,13 +38,9 @@ export function createInnerCalls(parts: {
       const limits = [...(timeoutMs === undefined ? [] : [limit.signal]), ...(given ? [given] : [])];
       const signal = limits.length === 0 ? parent.signal : AbortSignal.any([parent.signal, ...limits]);
       const call = { id: ids.call(), name, args };
+      const among = tool === undefined ? { tools: tools(), hidden } : { tools: [tool], hidden: () => undefined };
       try {
-        return await dispatchNested(
-          dispatch(),
-          { tools: tools(), hidden, signal, ...defined({ unasked }) },
-          parent,
-          call,
-        );
+        return await dispatchNested(dispatch(), { ...among, signal, ...defined({ unasked }) }, parent, call);
       } finally {
         over.abort();
       }

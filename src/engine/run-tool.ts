@@ -2,7 +2,7 @@
 import { EffectError, messageOf } from "#base";
 import { type JobId, reasonText } from "#protocol";
 import { abandonOnAbort } from "./abandon.ts";
-import { type BackgroundWork, type QuestionDetails, type ToolContext, ToolError } from "./tool.ts";
+import { type BackgroundWork, type NestedOptions, type QuestionDetails, type ToolContext, ToolError } from "./tool.ts";
 import { type CallResult, refusal, type ToolCall, type UnaskedCall } from "./tool-chain.ts";
 
 /** The answer of a person to the question of a tool; undefined when nobody can be asked. */
@@ -28,7 +28,7 @@ export type NestedCall = (
   parent: ToolCall,
   name: string,
   args: Readonly<Record<string, unknown>>,
-  options: { readonly timeoutMs?: number; readonly signal?: AbortSignal; readonly unasked?: UnaskedCall },
+  options: NestedOptions & { readonly unasked?: UnaskedCall },
 ) => Promise<CallResult>;
 
 export function createRunTool({ ask, nested, background }: RunToolParts): (call: ToolCall) => Promise<CallResult> {

@@ -16,11 +16,7 @@ export interface ToolContext
    * Makes another call through the whole chain, as if the model had: policy, hooks, permission, ledger. Its result is what the
    * model would have read; a refusal is a result too.
    */
-  call(
-    name: string,
-    args: Readonly<Record<string, unknown>>,
-    options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
-  ): Promise<ToolOutput>;
+  call(name: string, args: Readonly<Record<string, unknown>>, options?: NestedOptions): Promise<ToolOutput>;
   /**
    * Goes on with work when this call has ended: resolves with its id as soon as it runs. It is on the record before it begins, and its
    * end as well. Rejects with a ToolError where nothing can go on beside the turns.
@@ -28,6 +24,13 @@ export interface ToolContext
   background(work: BackgroundWork): Promise<JobId>;
   /** Asks the person; resolves to undefined when nobody can answer. */
   ask(question: string, options: readonly string[], details?: QuestionDetails): Promise<string | undefined>;
+}
+
+export interface NestedOptions {
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+  /** Makes the call in place of the one of this name that the session may offer: a policy of tools says what the model calls, not this. */
+  readonly tool?: Tool;
 }
 
 /** A command that outlives its call. */
