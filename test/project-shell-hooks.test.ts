@@ -77,6 +77,38 @@ describe("hooks of .claude/settings.json", () => {
   });
 });
 
+test("a program with args starts without a shell, and its script needs an ack", async () => {
+  const cli = repository("a");
+  const entry = {
+    type: "command",
+    command: "sh",
+    args: ["$" + "{CLAUDE_PROJECT_DIR}/.claude/hooks/guard.sh", "$(touch by-hook)"],
+  };
+  cli.put(
+    ".claude/settings.json",
+    JSON.stringify({ hooks: { PreToolUse: [{ matcher: "Bash, Edit", hooks: [entry] }] } }),
+  );
+  const { err } = await cli.run(...RUN, "--allow-project-hooks", "hello");
+  expect(err).toContain("script of a shell hook: a program that a shell hook of the project runs");
+  expect(err).toContain("guarded");
+  expect([ran(cli), ran(cli, "by-model")]).toEqual([false, false]);
+});
+
+test.each([
+  ["Bash(touch *)", false],
+  ["Bash(git *)", true],
+])("a hook with if: %s", async (condition, isMade) => {
+  const cli = repository("a");
+  const entry = { type: "command", if: condition, command: "exit 2", async: true };
+  const stop = { type: "command", if: condition, command: "touch by-hook" };
+  const hooks = { PreToolUse: [{ hooks: [entry] }], Stop: [{ hooks: [stop] }] };
+  cli.put(".claude/settings.json", JSON.stringify({ hooks }));
+  const { err } = await cli.run(...RUN, "--allow-project-hooks", "hello");
+  expect(err).toContain("Harness waits for a hook with async.");
+  expect(err).toContain('A hook of Stop with "if" never runs.');
+  expect([ran(cli), ran(cli, "by-model")]).toEqual([false, isMade]);
+});
+
 describe("while a session runs", () => {
   const files = {
     ".harness/hooks.toml": '[[hooks]]\nevent = "PreToolUse"\nmatcher = "Bash"\ncmd = "sh scripts/check.sh"\n',
@@ -125,12 +157,15 @@ test.each([
   ["bash -e ./b.sh && python3 c/d.py; node e.mjs arg.txt", ["b.sh", "c/d.py", "e.mjs"]],
   ["X=1 scripts/f.sh src/data.json", ["scripts/f.sh"]],
   ["prettier --write src/index.ts", []],
+  ['exec node "$CLAUDE_PROJECT_DIR"/.claude/hooks/a.mjs', [".claude/hooks/a.mjs"]],
+  ["sh './my hooks/größe.sh'", ["my hooks/größe.sh"]],
   ["/usr/bin/true; ../out.sh; jq .", []],
 ])("the scripts of %s", (command, expected) => {
   expect(makeShellHook({ event: "Stop", command, source: "x:1", tier: "project" }).scripts).toEqual(expected);
 });
 
 test.each([
+  ["a condition on an event without a tool", '[[hooks]]\nevent = "Stop"\ncmd = "x"\nif = "Bash"\n', "Stop is not"],
   ["a hook without a command", '[[hooks]]\nevent = "Stop"\n', '"cmd" is missing'],
   ["an event that does not exist", '[[hooks]]\nevent = "PreTooluse"\ncmd = "x"\n', "PreTooluse"],
   ["1,000 hooks", '[[hooks]]\nevent = "Stop"\ncmd = "x"\n'.repeat(1000), "There are 1000 entries."],

@@ -240,6 +240,24 @@ test("Stop that never agrees is bounded", async () => {
   expect(await rig.send()).toMatchObject({ outcome: "error", reason: "HookBlocked", steps: 3 });
 });
 
+test.each([
+  ['{"stdout":"replaced","stderr":"twice"}', "replaced\ntwice"],
+  ['{"file":{"content":"replaced"}}', "replaced"],
+  ['{"filePath":"a.txt","content":"replaced"}', "replaced"],
+  ['[{"type":"text","text":"replaced"}]', "replaced"],
+  ['"replaced"', "replaced"],
+])("the model reads updatedToolOutput %s in the place of the result", async (updated, expected) => {
+  const output = `{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedToolOutput":${updated}}}`;
+  const rig = await createHookedRig(
+    [{ event: "PostToolUse", matcher: "Bash", command: `echo '${output}'` }],
+    [calls(["exec", { command: "echo original" }]), says("done")],
+    { autoApprove: true },
+  );
+  await rig.send();
+  expect(rig.results()[0]).toContain(expected);
+  expect(rig.results()[0]).not.toContain("original");
+});
+
 test.each(["PreToolUse", "PostToolUse"] as const)("continue: false of %s ends the turn", async (event) => {
   const command = `echo '{"continue":false,"stopReason":"out of hours"}'`;
   const rig = await createHookedRig([{ event, command }], [WRITES, says("never")], { autoApprove: true });

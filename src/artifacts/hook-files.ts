@@ -3,14 +3,17 @@ import { isRecord, jsonIn, messageOf } from "#base";
 import type { SourceLocation } from "./project.ts";
 import { defineTable, error, type Reader, readTable, required, warning } from "./schema.ts";
 import {
+  commandOfWords,
+  isAboutTool,
   MAX_MATCHER_CHARS,
   MAX_SHELL_HOOK_MS,
   MAX_SHELL_HOOKS,
   makeShellHook,
   type ShellHook,
+  type ShellHookEvent,
   shellHookEvent,
 } from "./shell-hook.ts";
-import { isShellCommand, shellHooksType } from "./shell-hook-table.ts";
+import { isHookCondition, isShellCommand, shellHooksType } from "./shell-hook-table.ts";
 import { parseToml } from "./toml-tree.ts";
 
 export interface HooksContent {
@@ -67,22 +70,20 @@ function readClaudeSettings(text: string, reader: Reader): HooksContent | undefi
         continue;
       }
       for (const entry of entries) {
-        const { type, command, timeout } = isRecord(entry) ? entry : {};
-        if (type !== undefined && type !== "command") {
-          reader.report(
-            warning(
-              "not-read",
-              at(name),
-              `Harness runs hooks of type "command" only. It ignores one of type ${JSON.stringify(type)}.`,
-            ),
-          );
-        } else if (typeof command !== "string" || !isShellCommand(command) || !isDeadline(timeout)) {
+        const fields = isRecord(entry) ? entry : {};
+        const ignored = ignoredIn(fields, event);
+        if (ignored !== undefined) reader.report(warning("not-read", at(name), ignored));
+        if (!isRun(fields, event)) continue;
+        const command = commandOf(fields);
+        const { timeout, if: condition } = fields;
+        if (command === undefined || !isDeadline(timeout) || !isCondition(condition)) {
           wrong(`a hook of "hooks.${name}"`, name);
-        } else {
-          const { line } = at(command);
-          const timeoutMs = timeout === undefined ? undefined : timeout * 1000;
-          hooks.push(makeShellHook({ event, command, matcher, timeoutMs, source: `${file}:${line}`, tier: "project" }));
+          continue;
         }
+        const { line } = at(typeof fields.command === "string" ? fields.command : undefined);
+        const timeoutMs = timeout === undefined ? undefined : timeout * 1000;
+        const source = `${file}:${line}`;
+        hooks.push(makeShellHook({ event, command, matcher, condition, timeoutMs, source, tier: "project" }));
       }
     }
   }
@@ -95,7 +96,41 @@ function readClaudeSettings(text: string, reader: Reader): HooksContent | undefi
 const SHAPE =
   '{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "…", "timeout": 30}]}]}}';
 
+type Entry = Readonly<Record<string, unknown>>;
+
+/** Other agents do not run a hook with a condition on an event that is about no tool. */
+function isRun({ type, if: condition }: Entry, event: ShellHookEvent): boolean {
+  return (type === undefined || type === "command") && (condition === undefined || isAboutTool(event));
+}
+
+/** What is different here from what the author of a hook wrote, for people. */
+function ignoredIn(entry: Entry, event: ShellHookEvent): string | undefined {
+  const { type, shell, if: condition } = entry;
+  if (type !== undefined && type !== "command") {
+    return `Harness runs hooks of type "command" only. It ignores one of type ${JSON.stringify(type)}.`;
+  }
+  if (condition !== undefined && !isAboutTool(event)) return `A hook of ${event} with "if" never runs.`;
+  if (entry.async === true || entry.asyncRewake === true) return "Harness waits for a hook with async.";
+  if (entry.once === true) return "Harness runs a hook with once each time.";
+  if (shell !== undefined && shell !== "bash") return `Harness runs hooks in Bash, not in ${JSON.stringify(shell)}.`;
+  return undefined;
+}
+
+/** With `args`, other agents start the program without a shell. */
+function commandOf({ command, args }: Entry): string | undefined {
+  if (typeof command !== "string") return undefined;
+  if (args === undefined) return isShellCommand(command) ? command : undefined;
+  if (command.trim() === "" || command.startsWith("-") || !Array.isArray(args)) return undefined;
+  if (!args.every((arg): arg is string => typeof arg === "string")) return undefined;
+  const whole = commandOfWords([command, ...args]);
+  return isShellCommand(whole) ? whole : undefined;
+}
+
 function isDeadline(timeout: unknown): timeout is number | undefined {
   if (timeout === undefined) return true;
   return typeof timeout === "number" && timeout > 0 && timeout * 1000 <= MAX_SHELL_HOOK_MS;
+}
+
+function isCondition(condition: unknown): condition is string | undefined {
+  return condition === undefined || (typeof condition === "string" && isHookCondition(condition));
 }

@@ -8,7 +8,7 @@ const MAX_SCRIPTS = 16;
 const INTERPRETERS =
   /^(?:env|ba|da|z|k)?sh$|^(?:env|python[\d.]*|node|deno|bun|run|ruby|perl|php|pwsh|uv|npx|tsx|source|\.|exec|command)$/;
 const PROJECT = /^"?\$\{?CLAUDE_PROJECT_DIR\}?"?\//;
-const PATH = /^[\w@%+=:,.-][\w@%+=:,./-]*$/;
+const PATH = /^[\p{L}\p{N}_@%+=:,. -][\p{L}\p{N}_@%+=:,./ -]*$/u;
 
 /** Relative to the project; none that leads out of it. */
 export function hookScripts(command: string): readonly string[] {

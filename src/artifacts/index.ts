@@ -62,6 +62,7 @@ export {
   type ToolPack,
 } from "./settings.ts";
 export {
+  isAboutTool,
   MAX_SHELL_HOOKS,
   makeShellHook,
   type ShellHook,

@@ -17,6 +17,7 @@ import {
   wrongValue,
 } from "./schema.ts";
 import {
+  isAboutTool,
   MAX_MATCHER_CHARS,
   MAX_SHELL_COMMAND_CHARS,
   MAX_SHELL_HOOK_MS,
@@ -60,6 +61,12 @@ const hookTable = defineTable(
   ).means(
     "The tools that a `PreToolUse` or `PostToolUse` hook runs for: `Bash`, `Edit|Write`, `mcp__.*`, or the canonical name (`exec`). RE2 syntax. For `SessionStart`, the source (`startup`, `resume`).",
   ),
+  if: field(
+    textThat(`permission rule of at most ${MAX_MATCHER_CHARS} characters`, isHookCondition),
+    "every call",
+  ).means(
+    "A [permission rule](permissions.md) such as `Bash(git push *)`: of the calls that `matcher` names, a `PreToolUse` or `PostToolUse` hook runs for those that the rule may cover, in any part of a command. If Harness cannot tell, the hook runs.",
+  ),
   timeout_ms: field(
     integer(1, MAX_SHELL_HOOK_MS),
     "5000; 30000 for `PreToolUse` and `PostToolUse`; 60000 for `Compact`",
@@ -89,8 +96,19 @@ function toShellHook(
   }
   if (on === undefined) return undefined;
   const source = `${place.file}:${place.line}`;
-  const { matcher, timeout_ms: timeoutMs, on_error: onError } = values;
-  return makeShellHook({ event: on, command: long, source, tier, matcher, timeoutMs, onError });
+  const { matcher, if: condition, timeout_ms: timeoutMs, on_error: onError } = values;
+  if (condition !== undefined && !isAboutTool(on)) {
+    return reader.report(
+      error("wrong-value", place, `"if" is about calls of tools, and ${on} is not.`, {
+        expected: "a PreToolUse or PostToolUse hook",
+      }),
+    );
+  }
+  return makeShellHook({ event: on, command: long, source, tier, matcher, condition, timeoutMs, onError });
+}
+
+export function isHookCondition(text: string): boolean {
+  return text.trim() !== "" && text.length <= MAX_MATCHER_CHARS;
 }
 
 export function shellHooksType(tier: ShellHook["tier"]): FieldType<readonly ShellHook[]> {

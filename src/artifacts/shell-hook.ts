@@ -41,6 +41,8 @@ export interface ShellHook {
   readonly command: string;
   /** Which tools, as a regular expression; absent: all. For other events: which source or trigger. */
   readonly matcher?: string;
+  /** A permission rule: of the calls that the matcher names, those that it may cover. */
+  readonly condition?: string;
   readonly timeoutMs: number;
   /** What a failure means; only `PreToolUse` blocks. */
   readonly onError: "block" | "allow";
@@ -55,9 +57,14 @@ export interface ShellHook {
 /** A hook as a file declares it, with the defaults of its event. */
 export function makeShellHook(
   given: Pick<ShellHook, "event" | "command" | "source" | "tier"> &
-    Partial<{ matcher: string | undefined; timeoutMs: number | undefined; onError: ShellHook["onError"] | undefined }>,
+    Partial<{
+      matcher: string | undefined;
+      condition: string | undefined;
+      timeoutMs: number | undefined;
+      onError: ShellHook["onError"] | undefined;
+    }>,
 ): ShellHook {
-  const { event, command, source, tier, matcher, timeoutMs, onError } = given;
+  const { event, command, source, tier, matcher, condition, timeoutMs, onError } = given;
   return {
     event,
     command,
@@ -65,8 +72,38 @@ export function makeShellHook(
     tier,
     // `*` and nothing are two ways to say all.
     ...(matcher === undefined || matcher === "" || matcher === "*" ? {} : { matcher }),
+    ...(condition === undefined ? {} : { condition }),
     timeoutMs: timeoutMs ?? shellHookDeadlinesMs[event],
     onError: onError ?? (event === "PreToolUse" ? "block" : "allow"),
     ...(tier === "project" && { scripts: hookScripts(command) }),
   };
+}
+
+/** Events that are about a call of a tool. */
+export function isAboutTool(event: ShellHookEvent): boolean {
+  return event === "PreToolUse" || event === "PostToolUse";
+}
+
+const PLAIN_WORD = /^[\w@%+:,./-]+$/;
+
+/** A program with its arguments, which no shell reads, as a command for a shell. Only the folder of the project is filled in. */
+export function commandOfWords(words: readonly string[]): string {
+  // With exec, a word never stands for something that the shell itself does.
+  return [
+    "exec",
+    ...words.map(
+      (word) =>
+        word
+          .split(/\$\{CLAUDE_PROJECT_DIR\}/)
+          .map(quoted)
+          .join(PROJECT_DIR) || "''",
+    ),
+  ].join(" ");
+}
+
+const PROJECT_DIR = '"$CLAUDE_PROJECT_DIR"';
+
+function quoted(text: string): string {
+  if (text === "" || PLAIN_WORD.test(text)) return text;
+  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -56,12 +56,12 @@ export function shellHookFacts(
   isAllowed: boolean,
 ): readonly HookFact[] {
   const ofProject = optionalFiles(project, "hooks").flatMap(({ content }) => content.hooks);
-  return [...ofProject, ...ofUser].map(({ event, command, source, tier, matcher, timeoutMs, onError }) => {
+  return [...ofProject, ...ofUser].map(({ event, command, source, tier, matcher, condition, timeoutMs, onError }) => {
     const isActive = tier === "user" || isAllowed;
     const why = "shell hooks of a project need --allow-project-hooks, or allow_project_hooks in your config.toml";
     return {
       ...{ event, priority: 0, name: command, source, tier, timeout_ms: timeoutMs, on_error: onError, examples: 0 },
-      ...defined({ when: matcher }),
+      ...defined({ when: [matcher, condition].filter((part) => part !== undefined).join(", if ") || undefined }),
       active: isActive,
       ...(isActive ? {} : { why }),
     };

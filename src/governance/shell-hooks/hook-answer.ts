@@ -23,6 +23,8 @@ export interface HookAnswer {
   readonly stop?: string;
   readonly permission?: { readonly effect: "allow" | "ask"; readonly reason: string };
   readonly updatedInput?: Readonly<Record<string, unknown>>;
+  /** What a tool gave back, as the model shall read it. */
+  readonly updatedOutput?: unknown;
   readonly context?: string;
   /** For the person. */
   readonly message?: string;
@@ -77,7 +79,14 @@ function fromJson(event: ShellHookEvent, json: Readonly<Record<string, unknown>>
     // Words that other agents send along and that mean nothing here.
     const isBlock =
       oneOf(decision, "decision", ["block", "approve", "allow", "deny"]) === "block" || decision === "deny";
-    return { ...rest, ...stopped, ...(isBlock && { block: reason ?? NO_REASON }) };
+    const updatedOutput =
+      event === "PostToolUse" ? (specific.updatedToolOutput ?? specific.updatedMCPToolOutput) : null;
+    return {
+      ...rest,
+      ...stopped,
+      ...(updatedOutput === undefined || updatedOutput === null ? {} : { updatedOutput }),
+      ...(isBlock && { block: reason ?? NO_REASON }),
+    };
   }
   if (json.permissionDecision !== undefined) {
     throw new UnusableAnswer('"permissionDecision" of its answer is not inside "hookSpecificOutput"');

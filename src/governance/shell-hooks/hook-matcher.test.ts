@@ -9,12 +9,21 @@ test.each([
   ["Edit | Write", "Write", true],
   ["Edit|Write", "MultiEdit", false],
   ["mcp__.*__write", "mcp__files__write", true],
+  ["Edit, Write", "Write", true],
+  ["Edit,Write", "MultiEdit", false],
+  ["mcp__my-server__read|Bash", "mcp__my-server__read", true],
+  ["mcp__my-server__read", "mcp__my-server__read_all", false],
+  ["mcp__my-server", "mcp__my-server__read", true],
+  ["mcp__my", "mcp__my-server__read", false],
   [".*", "Bash", true],
   ["|", "Bash", true],
 ])("%s and %s: %s", (matcher, name, expected) => {
   expect(matches(matcher, name)).toBe(expected);
 });
 
-test.each([["Bash(git push *)"], ["(("], [" "]])("%s, which guards nothing, is refused with its place", (matcher) => {
-  expect(() => matches(matcher, "Bash")).toThrow("hooks.toml:1");
-});
+test.each([["Bash(git push *)"], ["(("], [" "], ["Edit Write"]])(
+  "%s, which guards nothing, is refused with its place",
+  (matcher) => {
+    expect(() => matches(matcher, "Bash")).toThrow("hooks.toml:1");
+  },
+);

@@ -3,14 +3,15 @@
  * user sees what will run. A guard that gives no clear answer blocks.
  */
 
-import type { ShellHook } from "#artifacts";
+import { isAboutTool, type ShellHook } from "#artifacts";
 import { cutAtBlank, defined, isRecord } from "#base";
 import { type Hook, type HookCall, type HookDecision, HookFailed } from "#engine";
 import { answerOf, type HookAnswer, UnusableAnswer } from "./hook-answer.ts";
+import { compileCondition } from "./hook-condition.ts";
 import { calledTool, eventNames, hookInput, type SessionFacts } from "./hook-input.ts";
 import { compileMatcher, type Matcher } from "./hook-matcher.ts";
 import { runHookProgram } from "./hook-program.ts";
-import { ownArguments } from "./tool-vocabulary.ts";
+import { otherToolNames, ownArguments, ownResponse } from "./tool-vocabulary.ts";
 
 const NAME_CHARS = 80;
 
@@ -32,6 +33,7 @@ function matcherOf(hook: ShellHook): Matcher {
 
 function createShellHook(hook: ShellHook, matches: Matcher, facts: SessionFacts): Hook {
   const { event, source, onError } = hook;
+  const covers = compileCondition(hook);
   return {
     name: cutAtBlank(hook.command.replace(/\s+/g, " ").trim(), NAME_CHARS),
     event: eventNames[event].own,
@@ -43,8 +45,9 @@ function createShellHook(hook: ShellHook, matches: Matcher, facts: SessionFacts)
     priority: 0,
     onError: event === "PreToolUse" ? onError : "allow",
     matches(call) {
+      if (!isAbout(event, call)) return false;
       const names = namesOf(event, call, facts);
-      return isAbout(event, call) && (names === undefined || matches(names));
+      return (names === undefined || matches(names)) && (!isAboutTool(event) || covers(calledHere(call)));
     },
     handle: (call) => ask(hook, call, facts),
   };
@@ -68,16 +71,21 @@ async function ask(hook: ShellHook, call: HookCall, facts: SessionFacts): Promis
 
 /** A person's input and the end of their turn are those of the root agent; calls are everybody's. */
 function isAbout(event: ShellHook["event"], { depth }: HookCall): boolean {
-  return depth === 0 || event === "PreToolUse" || event === "PostToolUse" || event === "Compact";
+  return depth === 0 || isAboutTool(event) || event === "Compact";
 }
 
 /** What the matcher is compared with; undefined for events that have none. */
 function namesOf(event: ShellHook["event"], call: HookCall, facts: SessionFacts): readonly string[] | undefined {
   if (event === "SessionStart") return [facts.startedBy];
   if (event === "Compact") return [isRecord(call.payload) ? String(call.payload.trigger) : ""];
-  if (event !== "PreToolUse" && event !== "PostToolUse") return undefined;
-  const { payload } = call;
-  return [calledTool(call, facts).name, ...(isRecord(payload) ? [String(payload.name)] : [])];
+  if (!isAboutTool(event)) return undefined;
+  const { tool } = calledHere(call);
+  return [calledTool(call, facts).name, tool, ...otherToolNames(tool)];
+}
+
+function calledHere({ payload, ports }: HookCall) {
+  const { name, args } = isRecord(payload) ? payload : {};
+  return { tool: String(name), args: isRecord(args) ? args : {}, root: ports.files.root };
 }
 
 function decisionOf(hook: ShellHook, call: HookCall, answer: HookAnswer, input: unknown): HookDecision {
@@ -96,7 +104,10 @@ function decisionOf(hook: ShellHook, call: HookCall, answer: HookAnswer, input: 
     case "PostToolUse": {
       // The call has run: the model reads its result, and what the hook has to say about it.
       const told = [block, context].filter((text) => text !== undefined).join("\n\n");
-      return { action: "allow", ...(told !== "" && { context: told }), ...defined({ endsTurn: stop }) };
+      const said = { ...(told !== "" && { context: told }), ...defined({ endsTurn: stop }) };
+      return answer.updatedOutput === undefined
+        ? { ...said, action: "allow" }
+        : { ...said, action: "modify", payload: { content: ownResponse(answer.updatedOutput) } };
     }
     case "Stop":
       return stop === undefined && block !== undefined ? { action: "block", reason: block } : { action: "allow" };

@@ -5,6 +5,7 @@
 
 import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { isRecord } from "#base";
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -58,6 +59,11 @@ export function ownToolNames(written: string): readonly string[] {
   return cuts.length === 0 ? [`mcp.${rest}.*`] : cuts.map((at) => `mcp.${rest.slice(0, at)}.${rest.slice(at + 2)}`);
 }
 
+/** Names besides the one that a hook reads: hooks may be written for an older or a newer version of another agent. */
+export function otherToolNames(tool: string): readonly string[] {
+  return Object.entries(otherNames).flatMap(([name, own]) => (own.includes(tool) ? [name] : []));
+}
+
 export interface ForeignCall {
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -100,6 +106,19 @@ export function foreignResponse({ name, input }: ForeignCall, content: string, i
     default:
       return { content, is_error: isError };
   }
+}
+
+/** The text of a response that a hook has changed, in the shape of the tool or of MCP. */
+export function ownResponse(updated: unknown): string {
+  if (typeof updated === "string") return updated;
+  if (Array.isArray(updated)) return updated.map(ownResponse).join("\n");
+  if (!isRecord(updated)) return JSON.stringify(updated);
+  const { stdout, stderr, file, content, text } = updated;
+  if (typeof stdout === "string")
+    return [stdout, stderr].filter((part) => typeof part === "string" && part !== "").join("\n");
+  if (isRecord(file) && typeof file.content === "string") return file.content;
+  if (typeof content === "string" || Array.isArray(content)) return ownResponse(content);
+  return typeof text === "string" ? text : JSON.stringify(updated);
 }
 
 function serverName(tool: string, servers: readonly string[]): string | undefined {
