@@ -21,7 +21,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   providers: ["base", "world", "wire", "protocol", "engine", "artifacts"],
   governance: ["base", "protocol", "engine", "tools", "artifacts"],
   script: ["base", "protocol", "engine", "artifacts", "starlark"],
-  stores: ["base", "world", "protocol", "engine", "artifacts"],
+  stores: ["base", "world", "wire", "protocol", "engine", "artifacts"],
   undo: ["base", "world", "protocol", "engine", "tools"],
   trust: ["base", "world", "protocol", "artifacts"],
   sandbox: ["base", "world", "wire"],
@@ -73,6 +73,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   cli: [
     "base",
     "world",
+    "wire",
     "protocol",
     "artifacts",
     "stores",

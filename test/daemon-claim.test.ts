@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
@@ -90,44 +90,51 @@ test("files of the dead, of nobody and of elsewhere are in nobody's way", async 
   const path = folder();
   const first = await claimDaemon(path, facts, clock);
   if ("held" in first) first.held.release();
-  const name = (place: string, mark: string, end: string): string => `${place}.${process.pid}.${mark}.${end}`;
-  const mark = startMark(process.pid) ?? "";
+  const { pid } = process;
+  const here = processPlace();
+  const mark = startMark(pid) ?? "";
+  const dead = `${hostname()}:${pid}:9${mark}:ab`;
   const put = (file: string, ageDays = 0): string => {
     const at = join(path, file);
-    writeFileSync(at, JSON.stringify({ state: "ready" }), { mode: 0o600 });
+    writeFileSync(at, JSON.stringify({ pid, mark: `9${mark}`, state: "ready" }), { mode: 0o600 });
     const when = Date.now() / 1000 - ageDays * 24 * 60 * 60;
     utimesSync(at, when, when);
     return at;
   };
-  const dead = put(name(processPlace(), `9${mark}`, "a.json"));
-  const half = put(name(processPlace(), `9${mark}`, "b.json.0123.tmp"));
-  const elsewhere = put(name("another-host", mark, "c.json"));
-  const longGone = put(name("another-host", mark, "d.json"), 30);
-  const odd = put("notes");
+  const left = put(`${here}.lock.${encodeURIComponent(dead)}`);
+  put(`${here}.json`);
+  const half = put(`${here}.json.0123456789ab.tmp`);
+  const other = "0123456789ab";
+  const elsewhere = [put(`${other}.json`), put(`${other}.lock.host%3A${pid}%3A${mark}%3Aab`)];
+  const longGone = put("ba9876543210.json", 30);
+  const odd = put("notes", 30);
   expect(findClaim(path)).toBeUndefined();
-  expect([dead, half, longGone].filter((file) => existsSync(file))).toEqual([]);
-  expect([elsewhere, odd].filter((file) => !existsSync(file))).toEqual([]);
-  expect(await claimDaemon(path, facts, clock)).toHaveProperty("held");
+  const claimed = await claimDaemon(path, facts, clock);
+  expect(claimed).toHaveProperty("held");
+  expect(findClaim(path)).toEqual({ pid, mark, state: "starting", facts });
+  expect([left, half, longGone].filter((file) => existsSync(file))).toEqual([]);
+  expect([...elsewhere, odd].filter((file) => !existsSync(file))).toEqual([]);
+  if ("held" in claimed) claimed.held.release();
 });
 
-test("a file of the living that cannot be read counts by its name alone", () => {
+test("whoever has the lock counts, also when its file cannot be read or is that of another", async () => {
   const path = folder();
-  const mark = startMark(process.pid) ?? "";
-  const put = (content: string, mode: number): void => {
-    rmSync(path, { recursive: true, force: true });
-    const child = join(path, `${processPlace()}.${process.pid}.${mark}.a.json`);
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    writeFileSync(child, content, { mode });
-  };
+  const { pid } = process;
+  const mark = startMark(pid) ?? "";
+  const claimed = await claimDaemon(path, facts, clock);
+  const file = join(path, `${processPlace()}.json`);
   for (const [content, mode] of [
     ["", 0o600],
     ["[]", 0o600],
-    ['{"state":"king"}', 0o600],
-    ['{"state":"ready"}', 0o644],
+    [JSON.stringify({ pid, mark, state: "king" }), 0o600],
+    [JSON.stringify({ pid, mark: `9${mark}`, state: "ready" }), 0o600],
+    [JSON.stringify({ pid, mark, state: "ready" }), 0o644],
   ] as const) {
-    put(content, mode);
-    expect(findClaim(path)).toEqual({ pid: process.pid, mark, state: "claiming" });
+    rmSync(file);
+    writeFileSync(file, content, { mode });
+    expect(findClaim(path)).toEqual({ pid, mark, state: "claiming" });
   }
+  if ("held" in claimed) claimed.held.release();
 });
 
 test("a daemon that begins to listen after the look for its claim is known by it all the same", async () => {

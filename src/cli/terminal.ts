@@ -4,10 +4,9 @@ import { fstatSync } from "node:fs";
 import type { Interface } from "node:readline";
 import { type Clock, fileErrorText, messageOf, paint, visibleLine } from "#base";
 import { ReasonError } from "#protocol";
+import { createLineSplitter, type Line } from "#wire";
 import { columnsOf, wrapped } from "./foreign-rows.ts";
 import { createKeyboard, type Keyboard, type ReadKey, type ReadLine } from "./keyboard.ts";
-
-const LINE_FEED = 0x0a;
 
 export interface Terminal {
   out(text: string): void;
@@ -277,19 +276,15 @@ export function createTerminal(
       const stop = (): void => void stdin.destroy();
       if (signal.aborted) return;
       signal.addEventListener("abort", stop, { once: true });
-      let rest = Buffer.alloc(0);
+      const splitter = createLineSplitter(maxBytes);
+      const texts = (lines: readonly Line[]): string[] =>
+        lines.map((line) => {
+          if (!("tooLong" in line)) return textOf(line.bytes);
+          throw new ReasonError("UsageInvalid", `a line of standard input is larger than ${maxBytes} bytes`);
+        });
       try {
-        for await (const chunk of input()) {
-          rest = Buffer.concat([rest, chunk]);
-          for (let end = rest.indexOf(LINE_FEED); end >= 0; end = rest.indexOf(LINE_FEED)) {
-            yield textOf(rest.subarray(0, end));
-            rest = rest.subarray(end + 1);
-          }
-          if (rest.length > maxBytes) {
-            throw new ReasonError("UsageInvalid", `a line of standard input is larger than ${maxBytes} bytes`);
-          }
-        }
-        if (rest.length > 0) yield textOf(rest);
+        for await (const chunk of input()) yield* texts(splitter.push(chunk));
+        yield* texts(splitter.end());
       } catch (error) {
         // Destroying the input is how an abort ends the loop.
         if (!signal.aborted) throw error;
@@ -365,8 +360,8 @@ export function createTerminal(
 }
 
 /** Throws UsageInvalid for bytes that are not text: a model would read rubbish. */
-function textOf(bytes: Buffer): string {
-  if (isUtf8(bytes) && !bytes.includes(0)) return bytes.toString("utf8");
+function textOf(bytes: Uint8Array): string {
+  if (isUtf8(bytes) && !bytes.includes(0)) return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
   const detail =
     "standard input is binary, not UTF-8 text: name the file in the prompt so that the agent can open it with its tools, or convert it first (iconv -t utf-8)";
   throw new ReasonError("UsageInvalid", detail);

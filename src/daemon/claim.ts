@@ -1,32 +1,32 @@
 /**
- * Who is the daemon: one process for each data folder. Each that wants to be puts down a file of its own, named after the process,
- * and looks for others; so there are never two, and what a killed one left behind is known by its name. The file of the one that
- * is it says where it listens. Sends no signals and opens no connection.
+ * Who is the daemon: one process for each data folder. Whoever holds the lock of the folder is it; a file beside the lock says where it
+ * listens. Sends no signals and opens no connection.
  */
-import { randomBytes } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, diskTrouble, isRecord } from "#base";
 import {
-  isSameProcess,
+  type FileLock,
+  lockContenders,
   makePrivateDirectory,
   processPlace,
   readOwnedFile,
+  removeDrafts,
   removePrivateFile,
+  retryWaitMs,
   startMark,
+  tryFileLock,
   writePrivateFile,
 } from "#world";
 
 /** How long those that came at the same moment step back and try again. */
 const CLAIM_WAIT_MS = 3_000;
-const STEP_BACK_MAX_MS = 25;
 const CLAIM_MAX_BYTES = 256 * 1024;
-/** Whether a process of another machine or container lives cannot be asked; after this long its file goes. */
+/** Whether a process of another machine, container or boot lives cannot be asked; after this long its file goes. */
 const FOREIGN_CLAIM_MS = 7 * 24 * 60 * 60 * 1000;
-/** Files that are looked at; there are a handful. */
-const MAX_CLAIMS = 1_000;
+const CLAIM_FILE = /^[0-9a-f]{12}\.(?:json|lock)/;
 
-/** What a daemon tells of itself. */
+/** What a daemon says about itself. */
 export interface DaemonFacts {
   readonly version: string;
   readonly commit: string;
@@ -57,7 +57,7 @@ export interface DaemonClaim {
 export interface HeldClaim {
   /** It listens now. */
   ready(facts: DaemonFacts): void;
-  /** It takes nothing new and will be gone soon. */
+  /** It accepts nothing new and ends soon. */
   ending(): void;
   release(): void;
 }
@@ -69,60 +69,60 @@ export async function claimDaemon(
   clock: Clock,
 ): Promise<{ readonly held: HeldClaim } | { readonly by: DaemonClaim }> {
   makePrivateDirectory(folder);
-  const path = join(folder, ownName());
-  const write = (state: DaemonClaim["state"], told?: DaemonFacts): void =>
-    writePrivateFile(path, `${JSON.stringify({ state, ...told })}\n`, { durable: false });
+  forgetForeign(folder);
   const startedMs = clock.monotonicMs();
   for (;;) {
-    write("claiming");
-    const others = liveClaims(folder, path);
-    const [first] = others;
-    if (first === undefined) {
-      write("starting", facts);
-      let told = facts;
-      return {
-        held: {
-          ready(now) {
-            told = now;
-            write("ready", now);
-          },
-          // On a disk that takes nothing, whoever looks sees a daemon that refuses new work; it ends all the same.
-          ending: () => attempt(() => write("ending", told)),
-          release: () => attempt(() => removePrivateFile(path)),
-        },
-      };
-    }
-    removePrivateFile(path);
-    const holder = others.find(({ state }) => state !== "claiming");
-    if (holder !== undefined || clock.monotonicMs() - startedMs > CLAIM_WAIT_MS) return { by: holder ?? first };
-    // Two that came at once step back together; different waits let one be first.
-    await clock.sleep(1 + ((randomBytes(1)[0] ?? 0) % STEP_BACK_MAX_MS));
+    const lock = tryFileLock(lockIn(folder), clock);
+    if ("release" in lock) return { held: hold(factsIn(folder), facts, lock) };
+    const by = findClaim(folder);
+    const isOver = clock.monotonicMs() - startedMs > CLAIM_WAIT_MS;
+    if (by !== undefined && (by.state !== "claiming" || isOver)) return { by };
+    await clock.sleep(retryWaitMs());
   }
 }
 
-/** The daemon, or whoever is about to be it; those of processes that have ended are cleared away. */
-export function findClaim(folder: string): DaemonClaim | undefined {
-  const claims = liveClaims(folder);
-  return claims.find(({ state }) => state !== "claiming") ?? claims[0];
+function hold(path: string, facts: DaemonFacts, lock: FileLock): HeldClaim {
+  const own = { pid: process.pid, mark: startMark(process.pid) ?? "" };
+  const write = (state: DaemonClaim["state"], known: DaemonFacts): void =>
+    writePrivateFile(path, `${JSON.stringify({ ...own, state, ...known })}\n`, { durable: false });
+  let current = facts;
+  try {
+    removeDrafts(path);
+    write("starting", facts);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+  return {
+    ready(now) {
+      current = now;
+      write("ready", now);
+    },
+    // On a disk that takes nothing, whoever looks sees a daemon that refuses new work; it ends all the same.
+    ending: () => attempt(() => write("ending", current)),
+    release() {
+      attempt(() => removePrivateFile(path));
+      attempt(() => lock.release());
+    },
+  };
 }
 
-function liveClaims(folder: string, except?: string): DaemonClaim[] {
-  const here = processPlace();
-  return namesIn(folder).flatMap((name) => {
-    const path = join(folder, name);
-    const [place, pid = "", mark = ""] = name.split(".");
-    if (path === except) return [];
-    if (place !== here) {
-      forgetForeign(path);
-      return [];
-    }
-    // What does not end so is about to be renamed.
-    if (isSameProcess(Number(pid), mark))
-      return !name.endsWith(".json") ? [] : [{ pid: Number(pid), mark, ...contentOf(path) }];
-    // No process comes back to life: its name is its own, and counts for nobody where it cannot be removed.
-    attempt(() => removePrivateFile(path));
-    return [];
-  });
+/** The daemon, or whoever is about to be it; the files of processes that have ended are cleared away. */
+export function findClaim(folder: string): DaemonClaim | undefined {
+  const contenders = lockContenders(lockIn(folder));
+  const [first] = contenders;
+  if (first === undefined) return undefined;
+  const written = readFacts(factsIn(folder));
+  const holder = contenders.find(({ pid, mark }) => pid === written?.pid && mark === written.mark);
+  return holder === undefined ? { ...first, state: "claiming" } : written;
+}
+
+function lockIn(folder: string): string {
+  return join(folder, `${processPlace()}.lock`);
+}
+
+function factsIn(folder: string): string {
+  return join(folder, `${processPlace()}.json`);
 }
 
 function attempt(work: () => void): void {
@@ -133,33 +133,31 @@ function attempt(work: () => void): void {
   }
 }
 
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).slice(0, MAX_CLAIMS);
-  } catch {
-    return []; // no daemon has been here
+function forgetForeign(folder: string): void {
+  const here = processPlace();
+  for (const name of readdirSync(folder)) {
+    if (!CLAIM_FILE.test(name) || name.startsWith(`${here}.`)) continue;
+    const info = statSync(join(folder, name), { throwIfNoEntry: false });
+    if (info !== undefined && Date.now() - info.mtimeMs > FOREIGN_CLAIM_MS) removePrivateFile(join(folder, name));
   }
 }
 
-function forgetForeign(path: string): void {
-  const info = statSync(path, { throwIfNoEntry: false });
-  if (info !== undefined && Date.now() - info.mtimeMs > FOREIGN_CLAIM_MS) removePrivateFile(path);
-}
-
-/** A file that cannot be read says no more than its name. */
-function contentOf(path: string): Pick<DaemonClaim, "state" | "facts"> {
+/** Undefined for a file that cannot be read, or says something else. */
+function readFacts(path: string): DaemonClaim | undefined {
   let raw: unknown;
   try {
     raw = JSON.parse(readOwnedFile(path, CLAIM_MAX_BYTES)?.toString("utf8") ?? "");
   } catch {
-    return { state: "claiming" };
+    return undefined;
   }
-  if (!isRecord(raw)) return { state: "claiming" };
+  if (!isRecord(raw)) return undefined;
   const state = (["starting", "ready", "ending"] as const).find((known) => known === raw.state);
-  if (state === undefined) return { state: "claiming" };
+  if (state === undefined || typeof raw.pid !== "number") return undefined;
   const text = (value: unknown): string => (typeof value === "string" ? value : "");
   const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(text) : []);
   return {
+    pid: raw.pid,
+    mark: text(raw.mark),
     state,
     facts: {
       version: text(raw.version),
@@ -174,9 +172,4 @@ function contentOf(path: string): Pick<DaemonClaim, "state" | "facts"> {
       background: raw.background === true,
     },
   };
-}
-
-function ownName(): string {
-  const mark = startMark(process.pid) ?? "";
-  return `${processPlace()}.${process.pid}.${mark}.${randomBytes(6).toString("hex")}.json`;
 }

@@ -1,9 +1,9 @@
 /** The lines of an open file, a piece at a time. A line ends at "\n" and nowhere else; decoding is the caller's. */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { createLineSplitter, type Line } from "#wire";
 
 /** Read at a time unless the caller knows that it wants less. */
 const CHUNK_BYTES = 256 * 1024;
-const NEWLINE = 0x0a;
 
 export interface FileLine {
   /** Without its newline. */
@@ -19,30 +19,24 @@ export function* fileLines(
   to: number,
   { maxBytes = Infinity, chunkBytes = CHUNK_BYTES }: { readonly maxBytes?: number; readonly chunkBytes?: number } = {},
 ): Generator<FileLine> {
-  /** The beginning of a line whose end has not been read yet. */
-  let parts: Buffer[] = [];
-  let heldBytes = 0;
+  const splitter = createLineSplitter(maxBytes);
   let start = from;
-  for (let at = from; at < to; ) {
-    const buffer = Buffer.allocUnsafe(Math.min(chunkBytes, to - at));
-    const chunk = buffer.subarray(0, readSync(file, buffer, 0, buffer.length, at));
-    if (chunk.length === 0) break;
-    at += chunk.length;
-    let begin = 0;
-    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, begin)) {
-      const tail = chunk.subarray(begin, end);
-      const bytes = parts.length === 0 ? tail : Buffer.concat([...parts, tail]);
-      yield { bytes, start };
-      start += bytes.length + 1;
-      begin = end + 1;
-      parts = [];
-      heldBytes = 0;
+  function* placed(lines: readonly Line[]): Generator<FileLine> {
+    for (const line of lines) {
+      if ("tooLong" in line) throw new RangeError(`a line is longer than ${maxBytes} bytes`);
+      const { buffer, byteOffset, length } = line.bytes;
+      yield { bytes: Buffer.from(buffer, byteOffset, length), start };
+      start += length + 1;
     }
-    if (begin < chunk.length) parts.push(chunk.subarray(begin));
-    heldBytes += chunk.length - begin;
-    if (heldBytes > maxBytes) throw new RangeError(`a line is longer than ${maxBytes} bytes`);
   }
-  if (heldBytes > 0) yield { bytes: Buffer.concat(parts), start };
+  for (let at = from; at < to; ) {
+    const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, to - at));
+    const read = readSync(file, chunk, 0, chunk.length, at);
+    if (read === 0) break;
+    at += read;
+    yield* placed(splitter.push(chunk.subarray(0, read)));
+  }
+  yield* placed(splitter.end());
 }
 
 /** The lines of a file as text. Throws when one is not UTF-8 or is longer than `maxBytes`. */

@@ -5,8 +5,8 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { Clock } from "#base";
-import { createOwner, isAlive, isOurs, LEASE_MS } from "./lease.ts";
+import { type Clock, diskTrouble, ifThere } from "#base";
+import { createOwner, isAlive, isOurs, LEASE_MS, processOf } from "./lease.ts";
 import { makeFolder } from "./make-folder.ts";
 
 /** Longest wait between two tries. Two that came at once step back together; different waits let one be first. */
@@ -36,7 +36,7 @@ export function tryFileLock(path: string, clock: Pick<Clock, "now">): FileLock |
   try {
     writeFileSync(mine, "", { mode: 0o600, flag: "wx" });
     utimesSync(mine, nowMs / 1000, nowMs / 1000);
-    const rival = findRival(path, mine, clock.now());
+    const [rival] = rivalsOf(path, mine, clock.now());
     if (rival !== undefined) {
       rmSync(mine, { force: true });
       return rival;
@@ -79,21 +79,35 @@ export async function withFileLock<Result>(
   }
 }
 
-function findRival(path: string, mine: string, nowMs: number): LockRival | undefined {
+/** The processes of this machine that hold the lock or are about to. None where there is no such folder. */
+export function lockContenders(path: string): readonly { readonly pid: number; readonly mark: string }[] {
+  const rivals = ifThere(() => rivalsOf(path, undefined, Date.now()));
+  return (rivals ?? []).map(({ heldBy }) => processOf(heldBy));
+}
+
+function rivalsOf(path: string, mine: string | undefined, nowMs: number): readonly LockRival[] {
   const prefix = `${basename(path)}.`;
-  for (const name of readdirSync(dirname(path))) {
+  return readdirSync(dirname(path)).flatMap((name) => {
     const file = join(dirname(path), name);
-    if (!name.startsWith(prefix) || file === mine) continue;
+    if (!name.startsWith(prefix) || file === mine) return [];
     const renewedMs = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
-    if (renewedMs === undefined) continue;
+    if (renewedMs === undefined) return [];
     const heldBy = ownerIn(name.slice(prefix.length));
     if (isAlive(heldBy, renewedMs + LEASE_MS, nowMs)) {
-      return { heldBy, isSettled: isOurs(heldBy) || nowMs - renewedMs > RETRY_MAX_MS };
+      return [{ heldBy, isSettled: isOurs(heldBy) || nowMs - renewedMs > RETRY_MAX_MS }];
     }
-    // No file of a dead owner comes back to life: its name is its own.
+    forget(file);
+    return [];
+  });
+}
+
+/** No file of a dead owner comes back to life, because its name is its own: it counts for nobody where it cannot be removed. */
+function forget(file: string): void {
+  try {
     rmSync(file, { force: true });
+  } catch (error) {
+    if (diskTrouble(error) === undefined) throw error;
   }
-  return undefined;
 }
 
 /** Of a file that no lock of ours made, its name. */

@@ -2,7 +2,7 @@
 export { checkedAddresses, pinnedLookup, type Resolve, type ResolvedAddress } from "./checked-addresses.ts";
 export { childEnvironment } from "./child-environment.ts";
 export { hasNoRoom } from "./disk-room.ts";
-export { type FileLock, retryWaitMs, tryFileLock, withFileLock } from "./file-lock.ts";
+export { type FileLock, lockContenders, retryWaitMs, tryFileLock, withFileLock } from "./file-lock.ts";
 export { createHiddenFiles } from "./hidden-files.ts";
 export { homeFolders } from "./home-folders.ts";
 export {

@@ -13,9 +13,15 @@ export function createOwner(): string {
 
 /** On this machine an owner lives as long as its process; elsewhere as long as its lease. */
 export function isAlive(owner: string, until: number, nowMs: number): boolean {
-  const [host, pid, mark] = owner.split(":");
-  if (host !== hostname()) return until > nowMs;
-  return isSameProcess(Number(pid), mark ?? "");
+  if (!owner.startsWith(`${hostname()}:`)) return until > nowMs;
+  const { pid, mark } = processOf(owner);
+  return isSameProcess(pid, mark);
+}
+
+/** The process of an owner, which means something on its machine alone. */
+export function processOf(owner: string): { readonly pid: number; readonly mark: string } {
+  const [, pid, mark = ""] = owner.split(":");
+  return { pid: Number(pid), mark };
 }
 
 /** Whether this process made the owner. */

@@ -40,7 +40,7 @@ describe("harness daemon", () => {
     const pids = await Promise.all(Array.from({ length: 5 }, () => home.start()));
     expect(new Set(pids).size).toBe(1);
     // One that came too late may still be about to step back.
-    while (readdirSync(home.claims).length > 1) await new Promise((resolve) => setTimeout(resolve, 25));
+    while (readdirSync(home.claims).length > 2) await new Promise((resolve) => setTimeout(resolve, 25));
     expect(await home.status()).toMatchObject({ state: "running", pid: pids[0] });
   });
 
@@ -69,9 +69,9 @@ describe("harness daemon", () => {
     let first = "";
     while (first === "") {
       await new Promise((resolve) => setTimeout(resolve, 5));
-      first = existsSync(home.claims) ? (readdirSync(home.claims).find((name) => name.endsWith(".json")) ?? "") : "";
+      first = existsSync(home.claims) ? (readdirSync(home.claims).find((name) => name.includes(".lock.")) ?? "") : "";
     }
-    const killed = Number(first.split(".")[1]);
+    const killed = Number(decodeURIComponent(first).split(":")[1]);
     process.kill(killed, "SIGKILL");
     expect(await starting).not.toBe(killed);
   });

@@ -1,6 +1,7 @@
 /** `harness daemon start|stop|status|restart`: one daemon, whatever the one before left behind, and nobody else's process touched. */
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { isSameProcess, processPlace, startMark } from "#world";
@@ -96,8 +97,11 @@ describe("harness daemon", () => {
     const { pid, mark } = bystander();
     mkdirSync(home.claims, { recursive: true, mode: 0o700 });
     const facts = { state: "ready", version: "0.1.0", commit: "source", startedAt: "2020-01-01T00:00:00.000Z" };
-    const stale = join(home.claims, `${processPlace()}.${pid}.1${mark}.abc.json`);
-    writeFileSync(stale, JSON.stringify(facts), { mode: 0o600 });
+    const owner = encodeURIComponent(`${hostname()}:${pid}:1${mark}:abc`);
+    const stale = join(home.claims, `${processPlace()}.lock.${owner}`);
+    writeFileSync(stale, "", { mode: 0o600 });
+    const claim = join(home.claims, `${processPlace()}.json`);
+    writeFileSync(claim, JSON.stringify({ pid, mark: `1${mark}`, ...facts }), { mode: 0o600 });
     writeFileSync(home.socket, "");
     rmSync(home.socket);
     await home.start();

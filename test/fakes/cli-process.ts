@@ -1,11 +1,11 @@
 /** The program as users start it: a child process with its own home, or one on a real pseudo-terminal. */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import * as pty from "@lydell/node-pty";
 import { onTestFinished } from "vitest";
-import { isSameProcess } from "#world";
+import { endDaemons } from "./end-daemons.ts";
 import { launcher, sharedCompileCache } from "./launcher.ts";
 
 export interface CliHome {
@@ -60,14 +60,6 @@ export function createCliHome(extraEnv: Readonly<Record<string, string>> = {}): 
       writeFileSync(join(folder, "config.toml"), toml);
     },
   };
-}
-
-/** What `daemon start` put into the background there. */
-export function endDaemons(claims: string): void {
-  for (const name of existsSync(claims) ? readdirSync(claims) : []) {
-    const [, pid = "", mark = ""] = name.split(".");
-    if (isSameProcess(Number(pid), mark)) process.kill(Number(pid), "SIGKILL");
-  }
 }
 
 export function startCli(home: CliHome, args: readonly string[]): ChildProcessWithoutNullStreams {

@@ -19,7 +19,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
-import { isSameProcess } from "#world";
+import { endDaemons } from "./end-daemons.ts";
 import { launcher, sharedCompileCache } from "./launcher.ts";
 
 const PHASES = ["starting", "turn", "stopping"] as const;
@@ -194,17 +194,15 @@ export async function killDaemons(count: number, random: () => number): Promise<
     }
     const events = await readLog();
     failures.push(...problemsOf(events));
-    if (readdirSync(claims).length !== 1) failures.push(`claims are left: ${readdirSync(claims).join(" ")}`);
+    // The lock and what the daemon says about itself.
+    if (readdirSync(claims).length !== 2) failures.push(`claims are left: ${readdirSync(claims).join(" ")}`);
     await run("daemon", "stop");
     for (const path of [socket, tokenFile]) if (existsSync(path)) failures.push(`${path} is left behind`);
     const verified = await run("audit", "verify", session);
     if (verified.code !== 0) failures.push(`the log does not verify: ${verified.out}${verified.err}`);
     return { kills, startMs, orphans, events: events.length, failures };
   } finally {
-    for (const name of existsSync(claims) ? readdirSync(claims) : []) {
-      const [, pid = "", mark = ""] = name.split(".");
-      if (isSameProcess(Number(pid), mark)) process.kill(Number(pid), "SIGKILL");
-    }
+    endDaemons(claims);
     rmSync(home, { recursive: true, force: true });
   }
 }
