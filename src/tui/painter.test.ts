@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createPainter } from "./painter.ts";
+import { createPainter, type Frame } from "./painter.ts";
 
 test("keys between events do not make frames come faster than thirty times a second", async () => {
   const sleepers: (() => void)[] = [];
@@ -28,4 +28,38 @@ test("keys between events do not make frames come faster than thirty times a sec
   await Promise.resolve();
   await Promise.resolve();
   expect(frames).toBe(6);
+});
+
+test("the alternate screen is left empty when the terminal has another size by then", () => {
+  const written: string[] = [];
+  let size = { columns: 20, rows: 5 };
+  let next: Frame = { full: { rows: ["a review"] } };
+  const painter = createPainter({
+    screen: {
+      size: () => size,
+      write: (bytes) => written.push(bytes) > 0,
+      onDrain: () => undefined,
+      useFull: (isOn) => void written.push(isOn ? "<full>" : "<main>"),
+      begin: () => () => undefined,
+      suspend: () => undefined,
+      pause: () => () => undefined,
+    },
+    clock: { now: () => 0, monotonicMs: () => 0, uptimeMs: () => 0, sleep: () => new Promise(() => undefined) },
+    signal: new AbortController().signal,
+    widthOf: (row) => row.length,
+    frame: () => next,
+  });
+  painter.now();
+  size = { columns: 30, rows: 9 };
+  painter.again();
+  written.length = 0;
+  next = { settled: [], region: { rows: ["the input"] } };
+  painter.now();
+  expect(written.slice(0, 2)).toEqual(["\u001b[0m\u001b[H\u001b[2J", "<main>"]);
+  next = { full: { rows: ["a review"] } };
+  painter.now();
+  written.length = 0;
+  next = { settled: [], region: { rows: ["the input"] } };
+  painter.now();
+  expect(written[0]).toBe("<main>");
 });

@@ -15,6 +15,7 @@ import {
 
 const FRAME_MS = 33;
 const CLEAR_ALL = "\u001b[0m\u001b[H\u001b[2J\u001b[3J";
+const CLEAR_FULL = "\u001b[0m\u001b[H\u001b[2J";
 
 export interface MainFrame {
   /** Rows that are printed above the region and never change again. */
@@ -80,9 +81,12 @@ export function createPainter({ screen, clock, signal, widthOf, frame }: Painter
     if (full === undefined) return;
     const { mainSize } = full;
     full = undefined;
-    screen.useFull(false);
     const { columns, rows } = screen.size();
-    if (columns !== mainSize.columns || rows !== mainSize.rows) eraseMain();
+    const isResized = columns !== mainSize.columns || rows !== mainSize.rows;
+    // tmux moves rows of the alternate screen into the scrollback of the main one when its size has changed in between.
+    if (isResized) screen.write(CLEAR_FULL);
+    screen.useFull(false);
+    if (isResized) eraseMain();
   }
 
   function now(): void {
