@@ -80,3 +80,12 @@ test("a question about a whole file says what it holds now and which rules the a
   await rig.submit({ kind: "AnswerPermission", call_id: asked.call_id, decision: "deny" });
   await turn;
 });
+
+test("a question about an edit says what the whole file holds now", async () => {
+  const rig = await rigOf(["fs.edit", { path: "a.txt", old_text: "two", new_text: "2" }]);
+  const turn = rig.send();
+  const asked = await rig.next("PermissionRequested");
+  expect(asked.before).toBe("one\n\ntwo\n");
+  await rig.submit({ kind: "AnswerPermission", call_id: asked.call_id, decision: "deny" });
+  await turn;
+});

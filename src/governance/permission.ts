@@ -180,7 +180,7 @@ export function createPermission(options: PermissionOptions): Permission {
 
   /** Shown to whoever decides, and only what the agent could read as well. */
   async function before(call: ToolCall): Promise<string | undefined> {
-    if (call.tool.name !== "fs.write") return undefined;
+    if (call.tool.name !== "fs.write" && call.tool.name !== "fs.edit") return undefined;
     const tool = { ...call.tool, ...builtinFacts("fs.read") };
     const { effect } = await judge.judge({ ...call, tool, args: { path: call.args.path } }, lookAtDisk(options.files));
     return effect === "allow" ? textBefore(options.files, String(call.args.path)) : undefined;

@@ -60,13 +60,13 @@ test("finished lines of a fence are final before it ends", () => {
     { kind: "answer", key: "k", text: "```ts\nconst a = 1;\nconst", printed: 0, isDone: false },
     style,
   );
-  expect(rows.map((row) => stripVTControlCharacters(row))).toEqual(["", "```ts", "  const a = 1;"]);
+  expect(rows.map((row) => stripVTControlCharacters(row))).toEqual(["", "  const a = 1;"]);
   expect(answer.text.slice(answer.printed)).toBe("const");
 });
 
 test("each kind of word has its colour, and a comment goes on over lines", () => {
   const paint = themes.dark.paint;
-  expect(answerRows("```ts\n/* a\n b */ const x = 'y'; // 1\n```", style).slice(2, 4)).toEqual([
+  expect(answerRows("```ts\n/* a\n b */ const x = 'y'; // 1\n```", style).slice(1)).toEqual([
     `  ${paint("comment", "/* a")}`,
     `  ${paint("comment", " b */ ")}${paint("keyword", "const ")}${paint("name", "x ")}= ${paint("string", "'y'")}; ${paint("comment", "// 1")}`,
   ]);
@@ -74,8 +74,23 @@ test("each kind of word has its colour, and a comment goes on over lines", () =>
 
 test("without colours, and for a language that is not known, code is as it was written", () => {
   const text = "```brainf\n+[-->-[>>+>-----<<]<--<---]\n```";
-  expect(answerRows(text, { ...style, theme: themes.none }).slice(2, 3)).toEqual(["  +[-->-[>>+>-----<<]<--<---]"]);
-  expect(answerRows(text, style)[2]).toBe(`  ${themes.dark.paint("code", "+[-->-[>>+>-----<<]<--<---]")}`);
+  expect(answerRows(text, { ...style, theme: themes.none })).toEqual(["", "  +[-->-[>>+>-----<<]<--<---]"]);
+  expect(answerRows(text, style)[1]).toBe(`  ${themes.dark.paint("code", "+[-->-[>>+>-----<<]<--<---]")}`);
+});
+
+test("a line of code that does not fit continues further in than it begins", () => {
+  const text =
+    "```\nif (a) {\n    return first_argument(with_a_long_name) + second_argument(with_another_name);\n```\n";
+  const rows = answerRows(text, { ...style, columns: 40, theme: themes.none });
+  expect(rows).toEqual([
+    "",
+    "  if (a) {",
+    "      return",
+    "        first_argument(with_a_long_name)",
+    "        +",
+    "        second_argument(with_another_nam",
+    "        e);",
+  ]);
 });
 
 test("what is too long stays in one colour", () => {

@@ -11,7 +11,7 @@ import type { AnswerBlock } from "./transcript.ts";
 
 /** A fence whose first lines are final. */
 export interface OpenFence {
-  /** Three or more of its sign. */
+  /** Three or more of one sign. */
   readonly marker: string;
   readonly indent: number;
   readonly carry: CodeCarry | undefined;
@@ -27,11 +27,7 @@ export function answerRows(text: string, style: RowStyle, fence?: OpenFence): st
   const last = lines.at(-1);
   // The end of the text, and a closing fence that is on its way.
   const inside = rest === undefined && isBeginOf(last ?? "", fence) ? lines.slice(0, -1) : lines;
-  return [
-    ...fencedRows(inside, fence, style).rows,
-    style.theme.paint("dim", "```"),
-    ...(rest === undefined ? [] : markdownRows(rest, style)),
-  ];
+  return [...fencedRows(inside, fence, style).rows, ...(rest === undefined ? [] : markdownRows(rest, style))];
 }
 
 /** The rows that are final and not printed yet, and the answer in which they are. */
@@ -52,7 +48,7 @@ export function finalRows(
   const open = finalCode({ ...after, printed: after.printed + whole.length }, fence, style);
   // A fence without a finished line may still become something else.
   if (open.rows.length === 0) return { rows, answer: after };
-  return { rows: [...rows, "", fenceRow(name, style), ...open.rows], answer: open.answer };
+  return { rows: [...rows, "", ...open.rows], answer: open.answer };
 }
 
 function finalCode(answer: AnswerBlock, fence: OpenFence, style: RowStyle): ReturnType<typeof finalRows> {
@@ -69,7 +65,7 @@ function finalCode(answer: AnswerBlock, fence: OpenFence, style: RowStyle): Retu
   }
   const { fence: _closed, ...open } = answer;
   const printed = answer.printed + finished.length - rest.length;
-  return { rows: [...rows, style.theme.paint("dim", "```")], answer: { ...open, printed } };
+  return { rows, answer: { ...open, printed } };
 }
 
 /** The lines of the code, and what stands behind the line that closes it. */
@@ -84,21 +80,26 @@ function isBeginOf(line: string, { marker }: OpenFence): boolean {
   return line.length < marker.length && marker.startsWith(line);
 }
 
+/** Without the marks of the fence: code is what is indented. */
 function fencedRows(lines: readonly string[], { indent, carry }: OpenFence, style: RowStyle) {
   const own = lines.map((line) => {
     const spaces = /^ */.exec(line)?.[0].length ?? 0;
     return visibleProse(line.slice(Math.min(indent, spaces))).replaceAll("\t", "   ");
   });
   const { rows, after } = codeRows(own, carry, style);
-  const { wrapTextWithAnsi } = style.widgets;
-  return {
-    rows: rows.flatMap((row) => wrapTextWithAnsi(`${INDENT}${row}`, style.columns).map((part) => fitted(part, style))),
-    after,
-  };
+  return { rows: rows.flatMap((row, at) => wrappedCode(row, own[at] ?? "", style)), after };
 }
 
-function fenceRow(name: string, style: RowStyle): string {
-  return fitted(style.theme.paint("dim", `\`\`\`${visibleProse(name.trim())}`), style);
+/** What does not fit continues further in than its line begins. */
+function wrappedCode(row: string, text: string, style: RowStyle): string[] {
+  const { wrapTextWithAnsi, visibleWidth } = style.widgets;
+  if (visibleWidth(text) <= style.columns - INDENT.length) return [fitted(`${INDENT}${row}`, style)];
+  const spaces = /^ */.exec(text)?.[0] ?? "";
+  const own = spaces.length < style.columns / 2 && row.startsWith(spaces) ? spaces : "";
+  const columns = Math.max(1, style.columns - own.length - 2 * INDENT.length);
+  return wrapTextWithAnsi(row.slice(own.length), columns).map((part, at) => {
+    return fitted(`${INDENT}${own}${at === 0 ? "" : INDENT}${part}`, style);
+  });
 }
 
 function fitted(row: string, { widgets, columns }: RowStyle): string {
@@ -106,6 +107,26 @@ function fitted(row: string, { widgets, columns }: RowStyle): string {
 }
 
 function markdownRows(text: string, style: RowStyle): string[] {
+  const tokens = style.widgets.lexer(text);
+  const rows: string[] = [];
+  let prose = "";
+  for (const { type, raw } of tokens) {
+    const opening = type === "code" ? OPENING.exec(raw) : null;
+    if (opening === null) {
+      prose += raw;
+      continue;
+    }
+    const [whole, indent = "", marker = "", name = ""] = opening;
+    const fence = { marker, indent: indent.length, carry: style.widgets.codeCarry(name) };
+    const { lines, rest } = splitAtClosing(raw.slice(whole.length), fence);
+    const code = rest === undefined && isBeginOf(lines.at(-1) ?? "", fence) ? lines.slice(0, -1) : lines;
+    rows.push(...proseRows(prose, style), "", ...fencedRows(code, fence, style).rows);
+    prose = "";
+  }
+  return [...rows, ...proseRows(prose, style)];
+}
+
+function proseRows(text: string, style: RowStyle): string[] {
   const own = text.replace(/^\n+/, "");
   if (own.trim() === "") return [];
   // What the model writes must not reach the terminal as a sequence of its own.

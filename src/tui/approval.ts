@@ -56,11 +56,16 @@ export function answersOf({
   const rows: readonly (Answer | false)[] = [
     isOffered("allow_once") && { key: "y", decision: "allow_once", text: "allow once" },
     glob !== undefined &&
-      isOffered("allow_argv_glob") && { key: "s", decision: "allow_argv_glob", text: "this session", rule: glob },
+      isOffered("allow_argv_glob") && {
+        key: "s",
+        decision: "allow_argv_glob",
+        text: "allow for this session",
+        rule: glob,
+      },
     isOffered("allow_tool") && {
       key: "t",
       decision: "allow_tool",
-      text: `every ${label} of this session`,
+      text: `allow every ${label} for this session`,
       ...(toolRule !== undefined && { rule: toolRule }),
     },
     { key: "n", decision: "deny", text: "no" },

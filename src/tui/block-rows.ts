@@ -1,5 +1,5 @@
 /** Blocks of the conversation as rows of the terminal. Pure; no row is wider than `columns`. */
-import { visibleLine } from "#base";
+import { counted, visibleLine } from "#base";
 import { answerRows } from "./answer-rows.ts";
 import { changeOf, type FileChange } from "./change.ts";
 import { type ImageStyle, imageRows } from "./images.ts";
@@ -18,6 +18,9 @@ export interface RowStyle {
 }
 
 const PREVIEW_LINES = 4;
+const BAR = "  │ ";
+/** As `fs.read` writes the lines of a file. */
+const NUMBERED = /^ *\d+ /;
 const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const SPIN_MS = 120;
 
@@ -57,21 +60,43 @@ function callRows(call: CallBlock, style: RowStyle): string[] {
     ended === undefined
       ? theme.paint("accent", call.isAsked ? "?" : spinner(nowMs))
       : theme.paint(ended.isError ? "bad" : "good", ended.isError ? "✗" : "✓");
-  const change = ended === undefined || ended.isError ? undefined : changeOf({ ...call, before: undefined });
+  const change = ended === undefined || ended.isError ? undefined : changeOf(call);
+  const read = ended === undefined || ended.isError ? 0 : linesRead(call.name, ended.lines);
   const facts = [
     ...(change === undefined ? [] : [changedLines(change)]),
+    ...(read === 0 ? [] : [counted(read, "line")]),
     ...(call.allowedBy === undefined ? [] : [call.allowedBy]),
     ...(ended === undefined || ended.outcome === "ok" ? [] : [ended.outcome]),
     ...(ended?.labels ?? []),
-    call.isAsked ? "waits for an answer" : duration(ended?.durationMs ?? nowMs - call.sinceMs),
+    ...(call.isAsked ? ["waits for an answer"] : []),
+    ...(call.isAsked || call.deniedWhy !== undefined ? [] : [duration(ended?.durationMs ?? nowMs - call.sinceMs)]),
   ];
   const head = factRow({ indent, mark, label: call.label, subject: call.subject, facts }, style);
   if (change !== undefined) return [head, ...previewRows(change, indent, style)];
-  const body = ended === undefined ? call.tail : shortened(ended.lines, ended.isError);
+  const body = read > 0 ? [] : bodyRows(call, columns - indent.length - BAR.length, widgets);
   const under = body.map((line) => {
-    return theme.paint(ended?.isError ? "warn" : "dim", widgets.truncateToWidth(`${indent}  │ ${line}`, columns));
+    return theme.paint(ended?.isError ? "warn" : "dim", widgets.truncateToWidth(`${indent}${BAR}${line}`, columns));
   });
   return [head, ...under, ...(ended?.images ?? []).flatMap((image) => imageRows(image, style))];
+}
+
+/** What a call prints or gave, shortened. An error is wrapped, so that what to do about it can be read. */
+function bodyRows({ ended, tail, name, deniedWhy }: CallBlock, columns: number, widgets: Widgets): readonly string[] {
+  if (ended === undefined) return tail;
+  // Who denied it knows that.
+  if (deniedWhy !== undefined) return deniedWhy === "" ? [] : wrapped(deniedWhy, columns, widgets);
+  if (ended.isError)
+    return shortened(
+      ended.lines.flatMap((line) => wrapped(line, columns, widgets)),
+      "head-and-end",
+    );
+  if (name === "delegate") return [];
+  return shortened(ended.lines, name === "exec" ? "end" : "head");
+}
+
+/** Of a file that was read, nothing else is shown: it is there. */
+function linesRead(name: string, lines: readonly string[]): number {
+  return name === "fs.read" ? lines.filter((line) => NUMBERED.test(line)).length : 0;
 }
 
 /** The first changed lines. */
@@ -85,8 +110,9 @@ function previewRows({ lines }: FileChange, indent: string, { theme, widgets, co
   return left <= 0 ? shown : [...shown, theme.paint("dim", `${indent}  │ … ${left} more changed lines (Ctrl-O)`)];
 }
 
-/** `+12 -4`; of a whole file, what it has now. */
-function changedLines({ lines }: FileChange): string {
+/** `+12 -4`; of a file that is not known from before, what it has now. */
+function changedLines({ lines, isNew }: FileChange): string {
+  if (isNew) return counted(lines.length - (lines.at(-1)?.text === "" ? 1 : 0), "line");
   const of = (mark: string): number => lines.filter((line) => line.mark === mark).length;
   return of("-") === 0 ? `+${of("+")}` : `+${of("+")} -${of("-")}`;
 }
@@ -125,15 +151,16 @@ export function spinner(nowMs: number): string {
   return SPINNER[Math.floor(nowMs / SPIN_MS) % SPINNER.length] ?? "·";
 }
 
-/** What the call gave, shortened; the remedy of an error stands on its last line. */
-function shortened(lines: readonly string[], isError: boolean): readonly string[] {
+/** The remedy of an error stands on its last line, and what a command comes to at its end. */
+function shortened(lines: readonly string[], keep: "head" | "end" | "head-and-end"): readonly string[] {
   if (lines.length === 1 && lines[0] === "") return [];
   // A row that says that one is missing takes as much room as the one.
   if (lines.length <= PREVIEW_LINES + 1) return lines;
-  const more = `… ${lines.length - PREVIEW_LINES} more lines (Ctrl-O)`;
-  return isError
-    ? [...lines.slice(0, PREVIEW_LINES - 1), more, ...lines.slice(-1)]
-    : [...lines.slice(0, PREVIEW_LINES), more];
+  const left = lines.length - PREVIEW_LINES;
+  if (keep === "end") return [`… ${left} earlier lines (Ctrl-O)`, ...lines.slice(-PREVIEW_LINES)];
+  const more = `… ${left} more lines (Ctrl-O)`;
+  if (keep === "head") return [...lines.slice(0, PREVIEW_LINES), more];
+  return [...lines.slice(0, PREVIEW_LINES - 1), more, ...lines.slice(-1)];
 }
 
 export function wrapped(text: string, columns: number, { wrapTextWithAnsi, truncateToWidth }: Widgets): string[] {

@@ -53,7 +53,7 @@ export function callDetailRows(call: CallBlock, style: RowStyle): string[] {
     ...(ended?.labels ?? []).map((label) => `label ${label}`),
   ].join(" · ");
   const output = ended?.lines ?? call.tail;
-  const change = changeOf({ ...call, before: undefined });
+  const change = changeOf(call);
   return [
     ...(change === undefined ? foreignRows(argsText(call.args), style) : changeRows(call.args, change, style)),
     theme.paint("dim", style.widgets.truncateToWidth(`  ${receipt}`, style.columns)),

@@ -1,6 +1,6 @@
 /** What the conversation shows of tool calls and delegates, folded from their events. Pure. */
 import { counted, visibleLine } from "#base";
-import type { Event, EventOf, ToolOutputBlock } from "#protocol";
+import { ClientId, type Event, type EventOf, type ToolOutputBlock } from "#protocol";
 import { changeOf } from "./change.ts";
 import { imagesOf } from "./images.ts";
 import { add, type CallBlock, changeCall, closedText, type Transcript } from "./transcript.ts";
@@ -10,6 +10,7 @@ const TAIL_LINES = 5;
 const MAX_TAIL_CHARS = 2_000;
 const MAX_RESULT_LINES = 2_000;
 const RULE_CHARS = 40;
+const TAB_STOP = 8;
 
 /** What becomes of calls and of the agents that they start; undefined for any other event. */
 export function withCallEvent(before: Transcript, event: Event, nowMs: number, depth: number): Transcript | undefined {
@@ -21,18 +22,23 @@ export function withCallEvent(before: Transcript, event: Event, nowMs: number, d
       if (judged === undefined) return before;
       return changeCall(before, id, (call) => ({ ...call, allowedBy: allowedBy(judged) }));
     }
-    case "PermissionRequested":
+    case "PermissionRequested": {
+      const { call_id: id, before: held } = event.payload;
+      const known = held === undefined ? {} : { before: held };
+      return changeCall(before, id, (call) => ({ ...call, ...known, isAsked: true, sinceMs: nowMs }));
+    }
     case "QuestionAsked":
-      return changeCall(before, event.payload.call_id, (call) => ({ ...call, isAsked: true }));
+      return changeCall(before, event.payload.call_id, (call) => ({ ...call, isAsked: true, sinceMs: nowMs }));
     case "PermissionAnswered": {
-      const { call_id: id, args } = event.payload;
+      const { call_id: id, args, decision, by, reason = "" } = event.payload;
       return changeCall(before, id, (call) => {
         const changed = args === undefined ? {} : { args, subject: subjectOf(call.name, args) };
-        return { ...call, ...changed, isAsked: false, sinceMs: nowMs };
+        const denied = decision === "deny" && ClientId.is(by) ? { deniedWhy: visibleLine(reason) } : {};
+        return { ...answeredCall(call, nowMs), ...changed, ...denied };
       });
     }
     case "QuestionAnswered":
-      return changeCall(before, event.payload.call_id, (call) => ({ ...call, isAsked: false, sinceMs: nowMs }));
+      return changeCall(before, event.payload.call_id, (call) => answeredCall(call, nowMs));
     case "ToolCallProgress": {
       const { call_id: id, text } = event.payload;
       return changeCall(before, id, (call) => ({
@@ -44,8 +50,10 @@ export function withCallEvent(before: Transcript, event: Event, nowMs: number, d
       const { call_id: id, content, outcome, is_error: isError, duration_ms: durationMs, labels = [] } = event.payload;
       const images = imagesOf(content);
       const drawn = images.length === 0 ? {} : { images };
-      const ended = { outcome, isError, durationMs, lines: linesOf(content), labels, ...drawn };
-      const after = changeCall(before, id, (call) => ({ ...call, isAsked: false, ended }));
+      const ended = { outcome, isError, lines: linesOf(content), labels, ...drawn };
+      const after = changeCall(before, id, (call) => {
+        return { ...call, isAsked: false, ended: { ...ended, durationMs: Math.max(0, durationMs - call.waitedMs) } };
+      });
       return doing(after, "waiting for the model", nowMs);
     }
     case "ToolOutcome": {
@@ -80,9 +88,15 @@ function withCall(
     // Calls that another call makes stand below it.
     depth: depth + (parent === undefined ? 0 : 1),
     isAsked: false,
+    waitedMs: 0,
     tail: [],
   };
   return { ...add(closedText(before), call), doing: "" };
+}
+
+/** What it takes from here on is its own time. */
+function answeredCall(call: CallBlock, nowMs: number): CallBlock {
+  return { ...call, isAsked: false, waitedMs: call.waitedMs + nowMs - call.sinceMs, sinceMs: nowMs };
 }
 
 function withDelegateEnd(
@@ -130,17 +144,17 @@ export function doing(before: Transcript, what: string, nowMs: number): Transcri
   return before.doing === what ? before : { ...before, doing: what, doingSinceMs: nowMs };
 }
 
-/** Of a change the file; what it changes stands below. */
+/** Of a change the file; what it changes stands below. The first argument needs no name. */
 function subjectOf(name: string, args: unknown): string {
   const { path } = changeOf({ name, args, before: undefined }) ?? {};
   if (path !== undefined) return visibleLine(path);
   if (typeof args !== "object" || args === null) return visibleLine(String(args ?? ""));
-  const values = Object.entries(args);
-  const [first] = values;
-  if (values.length === 1 && typeof first?.[1] === "string") return visibleLine(first[1]);
-  return visibleLine(
-    values.map(([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`).join(" "),
-  );
+  const values = Object.entries(args).map(([key, value], at) => {
+    if (at === 0 && typeof value === "string") return value;
+    if (Array.isArray(value)) return counted(value.length, key.replace(/s$/, ""));
+    return `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`;
+  });
+  return visibleLine(values.join(" "));
 }
 
 /** Only what can be shown is looked at: a tool may print a megabyte a second. */
@@ -149,10 +163,22 @@ function lastLines(text: string): string[] {
     .split("\n")
     .filter((line) => line.trim() !== "")
     .slice(-TAIL_LINES)
-    .map((line) => visibleLine(line.slice(0, MAX_TAIL_CHARS)));
+    .map((line) => visibleLine(withoutTabs(line.slice(0, MAX_TAIL_CHARS))));
 }
 
 function linesOf(content: readonly ToolOutputBlock[]): string[] {
   const text = content.map((block) => (block.type === "text" ? block.text : `[${block.media_type}]`)).join("\n");
-  return text.trimEnd().split("\n").slice(0, MAX_RESULT_LINES).map(visibleLine);
+  return text
+    .trimEnd()
+    .split("\n")
+    .slice(0, MAX_RESULT_LINES)
+    .map((line) => visibleLine(withoutTabs(line)));
+}
+
+/** What was printed stands in the columns in which a terminal shows it. */
+function withoutTabs(line: string): string {
+  if (!line.includes("\t")) return line;
+  return line
+    .split("\t")
+    .reduce((before, piece) => `${before}${" ".repeat(TAB_STOP - (before.length % TAB_STOP))}${piece}`);
 }

@@ -1,7 +1,9 @@
 /** What a call would do, as rows that a person decides on: every byte of its arguments, with hidden characters written out. Pure. */
-import { canonicalJson, isRecord, visibleLine, visibleLines } from "#base";
+import { canonicalJson, isRecord, visibleLine, visibleLines, withContext } from "#base";
 import { type RowStyle, wrapped } from "./block-rows.ts";
 import type { FileChange } from "./change.ts";
+
+const CONTEXT_LINES = 3;
 
 /** The arguments in full: what a person agrees to. */
 export function argsText(args: unknown, summary = ""): string {
@@ -21,7 +23,7 @@ export function foreignRows(text: string, style: RowStyle): string[] {
     .flatMap((line) => barred(line, style));
 }
 
-/** The change with its unchanged lines, marked as in a unified diff; the other arguments stand above it. */
+/** The change as a unified diff with a few unchanged lines around each hunk; the other arguments stand above it. */
 export function changeRows(args: unknown, change: FileChange, style: RowStyle): string[] {
   const { theme } = style;
   const known = new Set(["old_text", "new_text", "content"]);
@@ -29,9 +31,10 @@ export function changeRows(args: unknown, change: FileChange, style: RowStyle): 
   const fields = Object.entries(others).map(([name, value]) => {
     return `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}${name === "path" && change.isNew ? " [new file]" : ""}`;
   });
-  const lines = change.lines.flatMap(({ mark, text }) => {
-    const rows = barred(`${mark} ${visibleLine(text)}`, style);
-    return mark === " " ? rows : rows.map((row) => theme.paint(mark === "+" ? "good" : "bad", row));
+  const lines = withContext(change.lines, CONTEXT_LINES).flatMap((line, at) => {
+    if (line === undefined) return at === 0 ? [] : barred(theme.paint("dim", "⋮"), style);
+    const rows = barred(`${line.mark} ${visibleLine(line.text)}`, style);
+    return line.mark === " " ? rows : rows.map((row) => theme.paint(line.mark === "+" ? "good" : "bad", row));
   });
   return [...foreignRows(fields.join("\n"), style), ...lines];
 }

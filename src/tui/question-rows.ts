@@ -45,19 +45,16 @@ function permissionRows(
   const { theme, columns } = style;
   const change = changeOf(asked);
   const facts = factRows(asked, style);
+  const answers = answersOf(asked).map(({ key, text, rule }) => {
+    return `[${key}] ${visibleLine(text)}${rule === undefined ? "" : `: rule ${visibleLine(rule)}`}`;
+  });
+  const looks = [...(change === undefined ? [] : ["[r] review by hunk"]), "[d] details"];
   const keys = isTypingAnswer
     ? keyRows(["Why not? Enter denies with this reason, Esc goes back."], style)
-    : keyRows(
-        [
-          ...answersOf(asked).map(({ key, text, rule }) => {
-            return `[${key}] ${visibleLine(text)}${rule === undefined ? "" : `: rule ${visibleLine(rule)}`}`;
-          }),
-          "[w] no, and tell it why",
-          ...(change === undefined ? [] : ["[r] review by hunk"]),
-          "[d] details",
-        ],
-        style,
-      );
+    : [
+        ...keyRows(answers.slice(0, -1), style),
+        ...keyRows([...answers.slice(-1), "[w] no, and tell it why", ...looks], style),
+      ];
   const who = `${whoAsks(asked.delegate)}${short(asked.label)} wants to run`;
   const head = theme.paint("strong", rule(who, waiting.length, columns));
   const content =
@@ -211,8 +208,9 @@ function confinementRows(
 ): string[] {
   const isOutside = confinement === "outside";
   const runs = isOutside ? "runs OUTSIDE the sandbox, with your credentials" : `runs in: ${confinement} confinement`;
-  const text = visibleLine(reach === undefined ? runs : `${runs} (${reach})`);
-  return wrapped(text, columns - 2, widgets).map((row) => theme.paint(isOutside ? "bad" : "dim", `  ${row}`));
+  return wrapped(visibleLine(reach ?? runs), columns - 2, widgets).map((row) =>
+    theme.paint(isOutside ? "bad" : "dim", `  ${row}`),
+  );
 }
 
 function fitted(content: readonly string[], room: number, { theme }: RowStyle, hint = ""): readonly string[] {
@@ -226,7 +224,7 @@ function keyRows(keys: readonly string[], { columns, widgets }: RowStyle): strin
   for (const key of keys) {
     const longer = `${rows.at(-1) ?? ""}   ${key}`;
     if (rows.length > 0 && widgets.visibleWidth(longer) <= columns) rows[rows.length - 1] = longer;
-    else rows.push(...wrapped(key, columns - 2, widgets).map((row) => `  ${row}`));
+    else rows.push(...wrapped(key, columns - 6, widgets).map((row, at) => `${at === 0 ? "  " : "      "}${row}`));
   }
   return rows;
 }

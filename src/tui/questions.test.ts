@@ -21,7 +21,7 @@ const shell = {
   argv_glob: "Bash(npm test *)",
   tool_rule: "exec",
   confinement: "workspace",
-  confinement_text: "the workspace, no network",
+  confinement_text: "Runs in the sandbox: can write to this workspace except steering files, no network.",
 };
 const write = {
   ...shell,

@@ -40,8 +40,15 @@ export interface CallBlock {
   readonly args: unknown;
   /** Calls of delegates stand further in. */
   readonly depth: number;
+  /** Since it runs, or waits for an answer. */
   readonly sinceMs: number;
+  /** For answers. */
+  readonly waitedMs: number;
+  /** What the file held that it would change, if that is known. */
+  readonly before?: string;
   readonly allowedBy?: string;
+  /** A person has denied it, for this reason or none. */
+  readonly deniedWhy?: string;
   /** A person is asked. */
   readonly isAsked: boolean;
   /** The end of its output while it runs. */

@@ -38,7 +38,7 @@ export const widgets = {
   setKeybindings,
   StdinBuffer,
   TUI_KEYBINDINGS,
-  truncateToWidth,
+  truncateToWidth: (text: string, columns: number, ellipsis = "…"): string => truncateToWidth(text, columns, ellipsis),
   visibleWidth,
   wrapTextWithAnsi,
   lexer,

@@ -83,6 +83,29 @@ describe.skipIf(!hasTmux)("the full interface in tmux", { timeout: 240_000 }, ()
     expect(readFileSync(join(home.workspace, "a.txt"), "utf8")).toBe("ONE\nsame\ntwo\n");
   });
 
+  test("a review stands in the whole file, and a resize while it is open leaves the scrollback alone", async () => {
+    const { home, pane, ask, answer } = await attached();
+    const lines = Array.from({ length: 30 }, (_, at) => `line ${at + 1}`);
+    home.put("a.txt", [...lines, "one", "same", "two", ""].join("\n"));
+    for (const name of ["first", "second", "third", "fourth"]) await ask(`nothing ${name}`);
+    pane.resize(80, 24);
+    await ask("edit");
+    await answer("r");
+    await pane.sees(/… 27 unchanged lines[\s\S]*31 - one\n 31 \+ ONE\n 32 {3}same/);
+    pane.resize(120, 40);
+    await pane.sees(/31 - one\s+│\s+31 \+ ONE/);
+    pane.press("v");
+    await pane.sees(/ {2}line 20/);
+    pane.press("a");
+    await pane.sees("hunk 1 · accepted");
+    pane.press("Escape");
+    await pane.sees(/wants to run/);
+    expect(pane.all()).not.toMatch(/hunk 1|line 20/);
+    await after(SETTLED_MS);
+    pane.press("n");
+    await pane.sees(/✗ Edit a\.txt +denied/);
+  });
+
   test("Esc cancels; Ctrl-Z and fg bring the same screen back; the shell is as it was after Ctrl-D", async () => {
     const { pane, ask } = await attached();
     await ask("wait");

@@ -164,6 +164,6 @@ function withText(state: AckState, loaded: Loaded, nowMs: number): AckState {
   if (both.length > MAX_CHARS || both.split("\n").length > MAX_LINES) {
     return { ...state, problem: "It is too long for this review; read and answer it with: harness ack" };
   }
-  const change = fileChange(file, before ?? "", text ?? "", { isNew: before === undefined, isPiece: false });
+  const change = fileChange(file, before ?? "", text ?? "", { isNew: before === undefined });
   return { ...state, pager: openPager(change, WORDS), sinceMs: nowMs };
 }

@@ -235,7 +235,7 @@ function shownFile(path: string, loaded: Loaded): Pager | string {
   const { before, after, why } = file;
   if (why !== undefined) return why;
   const isNew = before === undefined;
-  return openPager(fileChange(path, before ?? "", after ?? "", { isNew, isPiece: false }), WORDS);
+  return openPager(fileChange(path, before ?? "", after ?? "", { isNew }), WORDS);
 }
 
 /** Asks for the file that is looked at, once. */
