@@ -36,6 +36,29 @@ const plainBuiltins: Plugin = {
   },
 };
 
+/**
+ * The widget library makes tables of Unicode as it is imported, which takes longer than the rest of it; most texts need none of them.
+ * Here they are made when they are first used.
+ */
+const lateUnicodeTables: Plugin = {
+  name: "late-unicode-tables",
+  transform(code, id) {
+    if (!/pi-tui[\\/]dist[\\/]utils\.js$/.test(id)) return undefined;
+    const late = (name: string, method: string, made: string): string =>
+      `let made_${name}; const ${name} = { ${method}: (text) => (made_${name} ??= ${made}).${method}(text) };`;
+    const changed = code
+      .replace(/^const (\w+Segmenter) = (new Intl\.Segmenter\(.*\));$/gm, (_, name: string, made: string) =>
+        late(name, "segment", made),
+      )
+      .replace(/^const (terminalSpacingMarkRegex) = (\/.*\/v);$/m, (_, name: string, made: string) =>
+        late(name, "test", made),
+      );
+    if (changed.split("let made_").length !== 4)
+      throw new Error("the tables of the widget library are not where they were");
+    return changed;
+  },
+};
+
 const NODE_CHECK = "node-check.js";
 
 /** The first file that the library loads: on an older Node it says what is needed, before something fails that is not there yet. */
@@ -61,7 +84,7 @@ const input = {
   transform: {
     define: { HARNESS_BUILD: JSON.stringify({ version, commit: commit(), builtAt: new Date().toISOString() }) },
   },
-  plugins: [plainBuiltins],
+  plugins: [plainBuiltins, lateUnicodeTables],
   // A module that one command loads on demand may be part of what another loads at its start.
   checks: { ineffectiveDynamicImport: false },
 } satisfies InputOptions;

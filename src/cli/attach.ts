@@ -12,7 +12,7 @@ import {
   reachDaemon,
 } from "#daemon";
 import { loadConfig, mayHaveProject, tellExpiring, withProfile } from "#program";
-import { ReasonError } from "#protocol";
+import { ReasonError, type SessionInfo } from "#protocol";
 import { lastSession, namedSession, newSession, type OfferParts, offeredSession } from "./attach-offer.ts";
 import { type AttachedParts, createResend, inputText } from "./attach-resend.ts";
 import type { CliPorts } from "./cli-ports.ts";
@@ -121,13 +121,14 @@ async function attach({ ports, client, revival, named, flags, left }: Attaching)
     session = await chosenSession(parts, named, flags);
     while (session !== undefined) {
       if (flags.json) return await printEvents(ports, session, flags.since, left.signal);
-      const { activity, working_dir, profile, model, last_event_id: last } = await session.info();
+      const info = await session.info();
+      const { activity, working_dir, profile, model, last_event_id: last } = info;
       // Attaching opens it again.
       if (activity === undefined) await reviewProject(ports, client, working_dir, profile);
       const since = await beginningOfLastTurn(session, last);
       const here = { ports, client, revival, session, left: left.signal };
       session = isFull
-        ? await inFullInterface(here, flags, since)
+        ? await inFullInterface(here, flags, { info, since })
         : await inLines(here, { since, last, model: String(model) }, (found) => {
             cancel = found;
           });
@@ -177,12 +178,12 @@ async function inLines(
 async function inFullInterface(
   parts: Omit<AttachedParts, "view">,
   flags: Pick<AttachFlags, "connect" | keyof InterfaceFlags>,
-  since: number,
+  from: { readonly info: SessionInfo; readonly since: number },
 ): Promise<ClientSession | undefined> {
   const { client, session, ports } = parts;
   const { showFullInterface } = await import("./full-interface.ts");
   const comeBack = `The session continues; to come back: harness attach ${session.id}`;
-  const about = { info: await session.info(), since, comeBack, isOwnLog: flags.connect === undefined };
+  const about = { ...from, comeBack, isOwnLog: flags.connect === undefined };
   const end = await showFullInterface({ ...parts, ...flags, ...about });
   if (end.kind === "other") return client.session(end.session);
   ports.terminal.err(end.kind === "ended" ? "The session has ended.\n" : `Detached. ${comeBack}\n`);

@@ -21,7 +21,7 @@ import {
   runConformance,
   type Target,
 } from "#conformance";
-import { isLoopback } from "#daemon";
+import { isLoopback } from "#daemon/serving";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { findingText, listText, summaryText } from "./conformance-report.ts";

@@ -3,7 +3,8 @@ import { existsSync, statSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import type { McpServer } from "#artifacts";
 import { counted, messageOf, paint, visibleLine } from "#base";
-import { daemonPlaces, describeState, lookForDaemon, parseListenAddress } from "#daemon";
+import { daemonPlaces, describeState, lookForDaemon } from "#daemon";
+import { parseListenAddress } from "#daemon/serving";
 import {
   createCredentialStore,
   createSandboxes,

@@ -39,7 +39,7 @@ export async function showFullInterface(parts: FullInterfaceParts): Promise<Inte
   const resend = createResend({ ...parts, view: { lastEvent: info.last_event_id } });
   const images = createAttachedImages(ports);
   const send = (input: Input): Promise<unknown> => resend(input, () => session.send(input));
-  let rows = withOwnRows(await session.slashCommands());
+  let rows = withOwnRows([]);
   const current = async (): Promise<typeof rows> => {
     rows = withOwnRows(await session.slashCommands());
     return rows;

@@ -1,7 +1,8 @@
 /** `harness rpc`: the engine for another program, over JSON-RPC on standard input and output. */
 
 import { defined } from "#base";
-import { daemonFor, serveRpc } from "#daemon";
+import { daemonFor } from "#daemon";
+import { serveRpc } from "#daemon/serving";
 import { closeProgram, type LogFlags, openProgram, openServiceLog, type RunFlags, tellOffline } from "#program";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";

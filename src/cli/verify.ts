@@ -7,17 +7,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defined, isRecord, paint, visibleLine } from "#base";
-import {
-  askLocally,
-  describeState,
-  httpBackend,
-  type ListenAddress,
-  type LocalAnswer,
-  lookForDaemon,
-  openDaemonAccess,
-  serveRpc,
-  startHttpServer,
-} from "#daemon";
+import { askLocally, describeState, type LocalAnswer, lookForDaemon } from "#daemon";
+import { httpBackend, type ListenAddress, openDaemonAccess, serveRpc, startHttpServer } from "#daemon/serving";
 import { type Harness, openProgram } from "#program";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";

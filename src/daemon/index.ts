@@ -1,8 +1,4 @@
-/** The engine as a service of one user: who is the daemon, who may use it, how it is found, started and ended. */
-export { isLoopback, type ListenAddress, parseListenAddress, startHttpServer } from "#transports/http";
-export { serveRpc } from "#transports/rpc";
-export { openDaemonAccess } from "./access.ts";
-export { httpBackend } from "./backend.ts";
+/** The engine as a service of one user: who is the daemon, who may use it, how it is found, started and ended. What serves it is in `serving.ts`. */
 export type { DaemonFacts } from "./claim.ts";
 export { endDaemon } from "./end.ts";
 export { type DaemonAccess, daemonFor, ensureDaemon } from "./ensure.ts";

@@ -9,10 +9,8 @@ import { createDraftKeeper, type DraftKeeper } from "./draft.ts";
 import { firstRegion } from "./first-paint.ts";
 import type { ImageProtocol } from "./images.ts";
 import type { KeyOverrides } from "./key-table.ts";
-import { withLasting } from "./lasting.ts";
 import { createPainter, type Frame, type Painter } from "./painter.ts";
 import type { ScreenPort } from "./screen-port.ts";
-import type { SessionFacts } from "./session-status.ts";
 import { initialState, type Message, type State } from "./state.ts";
 import type { StatusFacts } from "./status-line.ts";
 import { type ThemeName, themes } from "./theme.ts";
@@ -87,8 +85,8 @@ export interface RunningInterface {
 /** While something runs or is open: clocks and spinners. */
 const TICK_MS = 250;
 
-/** How long the conversation waits for what stands since before it. */
-const FACTS_MS = 5_000;
+/** A conversation whose events come slowly does not keep the rest of what is shown from being asked for. */
+const CATCH_UP_MS = 1_000;
 
 /** Returns when the person leaves or the session ends. The terminal is as it was, whatever happens. */
 export async function runInterface(parts: InterfaceParts): Promise<InterfaceEnd> {
@@ -182,21 +180,10 @@ async function startRunning(
   signal: AbortSignal,
   end: (how: InterfaceEnd) => void,
 ): Promise<RunningInterface> {
-  const [{ createRunning }, facts] = await Promise.all([import("./running.ts"), factsInTime(parts)]);
+  const { createRunning } = await import("./running.ts");
   const { screen, clock, session, model, theme, since } = parts;
-  const fresh = initialState(session.id, { model, theme, size: screen.size(), nowMs: clock.monotonicMs() });
-  const state = facts === undefined ? fresh : withLasting(fresh, facts, since);
+  const state = initialState(session.id, { model, theme, since, size: screen.size(), nowMs: clock.monotonicMs() });
   return createRunning({ parts, painter, signal, end, state });
-}
-
-/** Undefined where the server cannot say, or takes too long: the conversation is shown without. */
-async function factsInTime({ session, clock }: InterfaceParts): Promise<SessionFacts | undefined> {
-  const known = new AbortController();
-  const tooLate = clock.sleep(FACTS_MS, known.signal).then(() => undefined);
-  const asked = session.submit({ kind: "DescribeSession" }).then(({ result }) => result);
-  const facts = await Promise.race([asked, tooLate]).catch(() => undefined);
-  known.abort();
-  return facts;
 }
 
 function firstFrame({ facts, model, screen, theme }: InterfaceParts, typed: string): Frame {
@@ -218,11 +205,19 @@ async function follow(
   dispatch: (message: Message) => void,
 ): Promise<SessionId | undefined> {
   let continuedIn: SessionId | undefined;
+  let isBehind = true;
+  const caughtUp = (): void => {
+    if (isBehind && !signal.aborted) dispatch({ type: "caught-up" });
+    isBehind = false;
+  };
+  if (since >= last) caughtUp();
+  else void clock.sleep(CATCH_UP_MS, signal).then(caughtUp);
   const onConnection = (state: "connected" | "lost"): void => dispatch({ type: "connection", state });
   for await (const event of session.events({ since, signal, onConnection })) {
     const isEarlier = event.session === session.id && event.id <= last;
     dispatch({ type: "event", event, agoMs: isEarlier ? ageMs(event, clock) : 0 });
     if (event.session === session.id) {
+      if (event.id >= last) caughtUp();
       continuedIn = event.kind === "SessionEnded" ? event.payload.continued_in : undefined;
     }
   }

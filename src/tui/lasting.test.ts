@@ -1,9 +1,13 @@
 /** What an interface that comes later shows of what the session holds from before its time. */
 import { expect, onTestFinished, test } from "vitest";
+import { playScene, sceneEvent } from "../../test/fakes/golden-screens.ts";
 import { calls, says } from "../../test/fakes/harness-rig.ts";
 import { startInterface } from "../../test/fakes/interface-rig.ts";
 import type { MockReply } from "../../test/fakes/mock-reply.ts";
 import { KEYS } from "../../test/fakes/screen-terminal.ts";
+import { withLasting, withNewer } from "./lasting.ts";
+import type { SessionFacts } from "./session-status.ts";
+import { initialState, type State } from "./state.ts";
 
 test("inputs that waited before are shown, come back for editing, and leave when they begin", async () => {
   const gate = Promise.withResolvers<void>();
@@ -44,4 +48,39 @@ test("the plan and the todos are there, and what happens later changes them", as
   await session.submit({ kind: "ClosePlan", as: "done" });
   await screen.shows("The plan is done.");
   await expect.poll(() => screen.screen()).not.toContain("plan agreed");
+});
+
+test("the conversation does not wait for what the session holds from before", async () => {
+  const content = [{ type: "text", text: "what was asked" }];
+  const shown = await playScene({
+    events: [["TurnStarted", { turn: "turn_1", content, model: "m" }]],
+    session: { submit: () => new Promise(() => undefined) },
+  });
+  expect(shown).toContain("› what was asked");
+});
+
+test("what has happened since counts on top of facts that come later", () => {
+  const waits = (id: number, text: string) => ({ id, content: [{ type: "text", text }] });
+  const events = [
+    sceneEvent(11, "InputQueued", waits(11, "new")),
+    sceneEvent(12, "TurnStarted", { turn: "turn_1", queued: 7, content: [], model: "m" }),
+    sceneEvent(13, "PlanChanged", { state: "agreed", plan: "1. New plan" }),
+    sceneEvent(14, "TextDelta", { turn: "turn_1", step: 1, block: 0, text: "not kept" }),
+  ];
+  const size = { columns: 80, rows: 24 };
+  const fresh = initialState(sceneEvent(1, "", {}).session, { model: "m", theme: "dark", size, nowMs: 0, since: 10 });
+  const lasting = events.reduce<State["lasting"]>(withNewer, fresh.lasting);
+  expect(lasting?.events.map(({ id }) => id)).toEqual([11, 12, 13]);
+  const facts = {
+    queued: [7, 8, 11].map((id) => ({ id, text: `input ${id}` })),
+    todos: [{ text: "look", state: "active" }],
+    agreed_plan: "1. Old plan",
+  } as unknown as SessionFacts; // only what is from before
+  const known = withLasting({ ...fresh, lasting }, facts);
+  expect(known.queue).toEqual([waits(8, "input 8"), waits(11, "new")]);
+  expect(known.plan.agreed).toBe("1. New plan");
+  expect(known.transcript.todos).toEqual(facts.todos);
+  // From then on its events say what changes.
+  expect(known.lasting).toBeUndefined();
+  expect(withLasting({ ...known, queue: [] }, facts).queue).toEqual([]);
 });

@@ -8,6 +8,8 @@ const facts = {
   branch: "feature/pickers",
   mode: "ask",
   sandbox: "auto",
+  queued: [],
+  todos: [],
   context_tokens: 200_000,
   models: [
     { model: "anthropic:claude-sonnet-5-5", context_tokens: 200_000, usd_per_million: { input: 3, output: 15 } },

@@ -84,6 +84,7 @@ test("a plan is written as it should be, approved and pinned; what was typed bef
 
 test("Shift-Tab goes through the modes", async () => {
   const { screen } = await startInterface([]);
+  await screen.shows(/ · ask · /);
   for (const mode of ["plan", "accept-edits", "ask"]) {
     screen.type("\u001b[Z");
     await screen.shows(new RegExp(`mode: [\\w-]+ → ${mode}`));

@@ -82,9 +82,6 @@ export function createRunning({ parts, painter, signal, end, ...from }: RunningO
 
   if (parts.draft.text !== "") editor.write(parts.draft.text);
   for (const text of keymap.problems) dispatch({ type: "print", tone: "warn", text });
-  perform({ type: "load", name: "commands" });
-  perform({ type: "load", name: "reminder" });
-  if (state.status.facts === undefined) perform({ type: "load", name: "facts" });
 
   return {
     bytes: (chunk) => keys.process(chunk),

@@ -15,6 +15,7 @@ import type { Effect } from "./effects.ts";
 import { withEvent } from "./fold.ts";
 import { type InputState, inputEffects, noInput, swapStash } from "./input.ts";
 import type { Keymap } from "./key-table.ts";
+import { type SinceAttached, withLasting, withNewer } from "./lasting.ts";
 import type { Layer, OpenLayer } from "./layer.ts";
 import { closeTop, openedLayers, toLayers, toTop } from "./layer-stack.ts";
 import type { Loaded } from "./loads.ts";
@@ -41,6 +42,8 @@ export interface State {
   readonly queue: readonly WaitingInput[];
   readonly plan: SessionPlan;
   readonly status: SessionStatus;
+  /** Absent once the facts of the session are known. */
+  readonly lasting: SinceAttached | undefined;
   /** The last one is on top and has the keys. */
   readonly layers: readonly OpenLayer[];
   readonly banner: { readonly text: string; readonly untilMs: number } | undefined;
@@ -66,6 +69,8 @@ export type Message =
   | { readonly type: "mouse"; readonly event: MouseEvent }
   | { readonly type: "paste"; readonly text: string }
   | { readonly type: "submit"; readonly text: string; readonly isSteering: boolean }
+  /** The conversation is on the screen as it was when the interface came: the rest of what it shows can be asked for. */
+  | { readonly type: "caught-up" }
   | { readonly type: "print"; readonly text: string; readonly tone: Tone }
   | { readonly type: "connection"; readonly state: "connected" | "lost" }
   | { readonly type: "theme"; readonly name: ThemeName }
@@ -89,11 +94,17 @@ export interface UpdateContext {
 }
 
 const EXIT_WINDOW_MS = 2_000;
+/** What the conversation does not wait for. */
+const SHOWN_LATER: readonly Effect[] = (["facts", "commands", "reminder"] as const).map((name) => ({
+  type: "load",
+  name,
+}));
 
 export function initialState(
   session: SessionId,
-  { model, size, nowMs, theme }: Pick<State, "size" | "nowMs" | "theme"> & { readonly model: string },
+  from: Pick<State, "size" | "nowMs" | "theme"> & { readonly model: string; readonly since?: number },
 ): State {
+  const { model, size, nowMs, theme, since = 0 } = from;
   return {
     size,
     nowMs,
@@ -105,6 +116,7 @@ export function initialState(
     queue: [],
     plan: noPlan,
     status: noStatus,
+    lasting: { since, events: [] },
     layers: [],
     banner: undefined,
     reminder: "",
@@ -131,6 +143,8 @@ function changed(state: State, message: Message, context: UpdateContext): Update
       return withPaste(state, message.text, context);
     case "submit":
       return withSubmit(state, message.text, message.isSteering);
+    case "caught-up":
+      return { state, effects: SHOWN_LATER };
     case "print":
       return same({ ...state, transcript: notice(state.transcript, message.tone, message.text) });
     case "connection":
@@ -162,6 +176,7 @@ function withMessageEvent(state: State, event: Event, agoMs: number, context: Up
     plan: withPlanEvent(state.plan, event, state.transcript.session),
     queue: withQueueEvent(state.queue, event, state.transcript.session),
     status: withStatusEvent(state.status, event, state.transcript.session),
+    lasting: withNewer(state.lasting, event),
   };
   const { state: told, effects } = toLayers(next, { type: "changed" }, context);
   if (agoMs > 0) return { state: told, effects };
@@ -175,7 +190,7 @@ function withMessageEvent(state: State, event: Event, agoMs: number, context: Up
 
 function withLoaded(state: State, loaded: Loaded): State {
   if (loaded.type !== "loaded") return state;
-  if (loaded.name === "facts") return { ...state, status: { ...state.status, facts: loaded.value } };
+  if (loaded.name === "facts") return withLasting(state, loaded.value);
   if (loaded.name === "reminder") return { ...state, reminder: loaded.value };
   return loaded.name === "commands" ? { ...state, input: { ...state.input, commands: loaded.value } } : state;
 }

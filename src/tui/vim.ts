@@ -1,4 +1,5 @@
 /** Vim keys for the input: the commands people use most, on a text and a cursor. Pure; the editor does the typing and the undoing. */
+import { once } from "#base";
 
 export interface VimText {
   readonly text: string;
@@ -235,13 +236,17 @@ function firstLetter(from: VimText): number {
 }
 
 /** Characters as people see them: of a flag or a family no half. */
-const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+const segmenter = once(() => new Intl.Segmenter(undefined, { granularity: "grapheme" }));
 
 function next({ text, at }: VimText): number {
-  const found = segmenter.segment(text).containing(at);
+  const found = segmenter().segment(text).containing(at);
   return found === undefined ? text.length : found.index + found.segment.length;
 }
 
 function previous({ text, at }: VimText): number {
-  return at <= 0 ? 0 : (segmenter.segment(text).containing(at - 1)?.index ?? 0);
+  return at <= 0
+    ? 0
+    : (segmenter()
+        .segment(text)
+        .containing(at - 1)?.index ?? 0);
 }

@@ -95,6 +95,7 @@ async function screenOf(scene: Scene, size: { columns: number; rows: number }, t
   });
   const state = initialState(parts.session.id, { model: parts.model, theme, size, nowMs });
   const running = createRunning({ parts, painter, signal: stop.signal, end: () => undefined, state });
+  running.dispatch({ type: "caught-up" });
   await settled();
   for (const [at, [kind, payload]] of (scene.events ?? []).entries()) {
     running.dispatch({ type: "event", event: sceneEvent(at + 1, kind, payload), agoMs: 0 });
@@ -115,7 +116,10 @@ async function screenOf(scene: Scene, size: { columns: number; rows: number }, t
 }
 
 function sceneSession({ answers = {}, session = {} }: Scene): ClientSession {
-  const submit = async ({ kind }: { kind: string }) => ({ result: answers[kind] });
+  async function submit({ kind }: { kind: string }) {
+    if (kind === "DescribeSession" && !(kind in answers)) throw new Error("the scene has no facts");
+    return { result: answers[kind] };
+  }
   return { id: SESSION_ID, submit, ...session } as unknown as ClientSession; // only what the interface calls
 }
 

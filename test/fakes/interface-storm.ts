@@ -99,7 +99,10 @@ export async function stormInterface(
   const clock = { now: () => nowMs, monotonicMs: () => nowMs, uptimeMs: () => nowMs, sleep: async () => undefined };
   const session = {
     id: "sess_01GOLDEN",
-    submit: async () => ({}),
+    submit: async ({ kind }: { kind: string }) => {
+      if (kind === "DescribeSession") throw new Error("the storm has no facts");
+      return {};
+    },
     cancel: async () => undefined,
     log: async function* () {},
   } as unknown as ClientSession; // what keys reach
