@@ -28,7 +28,7 @@ test("widths, cuts and rows are those of the library", () => {
     fc.property(texts, fc.integer({ min: 1, max: 30 }), (text, columns) => {
       expect(widgets.visibleWidth(text)).toBe(visibleWidth(text));
       expect(widgets.truncateToWidth(text, columns, "…")).toBe(truncateToWidth(text, columns, "…"));
-      expect(widgets.truncateToWidth(text, columns)).toBe(truncateToWidth(text, columns));
+      expect(widgets.truncateToWidth(text, columns)).toBe(truncateToWidth(text, columns, "…"));
       expect(widgets.wrapTextWithAnsi(text, columns)).toEqual(wrapTextWithAnsi(text, columns));
     }),
   );

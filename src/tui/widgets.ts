@@ -28,7 +28,7 @@ function visibleWidth(text: string): number {
   return plainWidth(text) ?? visibleWidthOfAny(text);
 }
 
-function truncateToWidth(text: string, columns: number, ellipsis?: string): string {
+function truncateToWidth(text: string, columns: number, ellipsis = "…"): string {
   const width = plainWidth(text);
   return width !== undefined && width <= columns ? text : truncateAnyToWidth(text, columns, ellipsis);
 }
@@ -55,7 +55,7 @@ export const widgets = {
   setKeybindings,
   StdinBuffer,
   TUI_KEYBINDINGS,
-  truncateToWidth: (text: string, columns: number, ellipsis = "…"): string => truncateToWidth(text, columns, ellipsis),
+  truncateToWidth,
   visibleWidth,
   wrapTextWithAnsi,
   lexer,
