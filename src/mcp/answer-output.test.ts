@@ -2,6 +2,9 @@
 import { expect, test } from "vitest";
 import { toolOutput } from "./answer-output.ts";
 
+const PNG = "iVBORw0KGgo=";
+const JPEG = "/9j/4AAQ";
+
 type Block = Readonly<Record<string, unknown>>;
 
 const outputOf = (content: readonly Block[], structured?: unknown) =>
@@ -12,8 +15,8 @@ test.each<[string, Block, ReturnType<typeof outputOf>]>([
   ["text", { type: "text", text: "plain" }, [{ type: "text", text: "plain" }]],
   [
     "an image",
-    { type: "image", mimeType: "image/JPG", data: "AAAA" },
-    [{ type: "image", media_type: "image/jpeg", data: "AAAA" }],
+    { type: "image", mimeType: "image/JPG", data: JPEG },
+    [{ type: "image", media_type: "image/jpeg", data: JPEG }],
   ],
   [
     "an image that no model takes",
@@ -23,6 +26,16 @@ test.each<[string, Block, ReturnType<typeof outputOf>]>([
   [
     "an image that is no base64",
     { type: "image", mimeType: "image/png", data: "<svg>" },
+    [{ type: "text", text: "[image, image/png, 3 bytes: not shown]" }],
+  ],
+  [
+    "a PNG that the server calls a JPEG",
+    { type: "image", mimeType: "image/jpeg", data: PNG },
+    [{ type: "image", media_type: "image/png", data: PNG }],
+  ],
+  [
+    "bytes that are no image",
+    { type: "image", mimeType: "image/png", data: "AAAA" },
     [{ type: "text", text: "[image, image/png, 3 bytes: not shown]" }],
   ],
   [
@@ -42,8 +55,8 @@ test.each<[string, Block, ReturnType<typeof outputOf>]>([
   ],
   [
     "an embedded image",
-    { type: "resource", resource: { uri: "n://1", mimeType: "image/png", blob: "AAAA" } },
-    [{ type: "image", media_type: "image/png", data: "AAAA" }],
+    { type: "resource", resource: { uri: "n://1", mimeType: "image/png", blob: PNG } },
+    [{ type: "image", media_type: "image/png", data: PNG }],
   ],
   [
     "an embedded file",
@@ -68,7 +81,7 @@ test("structured content is shown, unless its text says the same", () => {
 });
 
 test("is bounded: images, blocks, characters, and an answer without anything", () => {
-  const image = { type: "image", mimeType: "image/png", data: "AAAA" };
+  const image = { type: "image", mimeType: "image/png", data: PNG };
   expect(outputOf(Array.from({ length: 11 }, () => image)).map(({ type }) => type)).toEqual([
     ...Array.from({ length: 10 }, () => "image"),
     "text",

@@ -1,7 +1,7 @@
 /** The answer of a server as blocks for the model: text and images as they are, everything else as text that says what it is. */
 import { beginningOf, canonicalJson, isRecord, type ServerAnswer, visibleLine } from "#base";
 import type { ToolOutput } from "#engine";
-import type { ToolOutputBlock } from "#protocol";
+import { imageTypeOfBase64, type ToolOutputBlock } from "#protocol";
 
 const MAX_TEXT_CHARS = 400_000;
 const MAX_IMAGES = 10;
@@ -9,15 +9,6 @@ const MAX_IMAGE_CHARS = 7_000_000;
 const MAX_BLOCKS = 1_000;
 const MAX_NAME_CHARS = 500;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
-type ImageType = Extract<ToolOutputBlock, { type: "image" }>["media_type"];
-const imageTypes: Readonly<Record<string, ImageType>> = {
-  "image/png": "image/png",
-  "image/jpeg": "image/jpeg",
-  "image/jpg": "image/jpeg",
-  "image/gif": "image/gif",
-  "image/webp": "image/webp",
-};
-
 export function toolOutput(answer: ServerAnswer): ToolOutput {
   const blocks: ToolOutputBlock[] = [];
   let charsLeft = MAX_TEXT_CHARS;
@@ -32,9 +23,11 @@ export function toolOutput(answer: ServerAnswer): ToolOutput {
   }
 
   function addData(kind: string, mimeType: unknown, data: unknown): void {
-    const type = imageTypes[String(mimeType).toLowerCase()];
-    const isImage = type !== undefined && typeof data === "string" && data.length % 4 === 0 && BASE64.test(data);
-    if (isImage && imagesLeft > 0 && data.length <= MAX_IMAGE_CHARS) {
+    const isData =
+      typeof data === "string" && data.length <= MAX_IMAGE_CHARS && data.length % 4 === 0 && BASE64.test(data);
+    // Not what the server calls it: a vendor that cannot read an image refuses every later turn.
+    const type = isData && String(mimeType).startsWith("image/") ? imageTypeOfBase64(data) : undefined;
+    if (type !== undefined && isData && imagesLeft > 0) {
       imagesLeft -= 1;
       blocks.push({ type: "image", media_type: type, data });
       return;

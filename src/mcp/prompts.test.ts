@@ -198,7 +198,7 @@ test("a prompt that floods is refused, and the server goes on", async () => {
 test("messages of both roles say whose they are, and what is long is cut", async () => {
   const messages = [
     { role: "user", content: { type: "text", text: "x".repeat(500_000) } },
-    { role: "assistant", content: { type: "image", mimeType: "image/png", data: "AAAA" } },
+    { role: "assistant", content: { type: "image", mimeType: "image/png", data: "iVBORw0KGgo=" } },
     { role: "user", content: { type: "resource", resource: { uri: "n://1", text: "note" } } },
   ];
   const rig = createRig({ "prompts/list": () => ({ prompts: [REVIEW] }), "prompts/get": () => ({ messages }) });

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { inputBlock } from "./content.ts";
 import { todo } from "./event-fields.ts";
 import { CallId, SessionId, TurnId } from "./ids.ts";
+import { imageTypeOfBase64 } from "./image-type.ts";
 import { idSchema, wire } from "./wire.ts";
 import { MODES, PLAN_MAX_CHARS } from "./work.ts";
 
@@ -15,7 +16,15 @@ export const callId = idSchema(CallId);
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 /** More blocks are no input of a person. */
 const MAX_BLOCKS = 100;
-export const content = z.array(inputBlock).min(1).max(MAX_BLOCKS);
+/** Vendors refuse an image that is none, and with it every later turn of the session. */
+const sentBlock = inputBlock.refine(
+  (block) => block.type !== "image" || imageTypeOfBase64(block.data) === block.media_type,
+  {
+    message: "The data does not begin as an image of its media_type does",
+    path: ["data"],
+  },
+);
+export const content = z.array(sentBlock).min(1).max(MAX_BLOCKS);
 /** The system takes an argument of at most 128 KiB, and a character may be four bytes. */
 const MAX_SHELL_COMMAND_CHARS = 32_000;
 export const shellCommand = z

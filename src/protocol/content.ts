@@ -1,6 +1,7 @@
 /** Content blocks and messages in the canonical form that the log, the engine and every provider adapter share. */
 import { z } from "zod";
 import { CallId } from "./ids.ts";
+import { imageTypes } from "./image-type.ts";
 import { idSchema, wire } from "./wire.ts";
 
 export const CANONICAL_FORM_VERSION = 1;
@@ -12,8 +13,8 @@ const text = wire({ type: z.literal("text"), text: z.string() });
 
 const image = wire({
   type: z.literal("image"),
-  media_type: z.enum(["image/png", "image/jpeg", "image/gif", "image/webp"]),
-  data: z.base64().max(MAX_IMAGE_CHARS).describe("The image bytes, base64: at most 5 MiB."),
+  media_type: z.enum(imageTypes),
+  data: z.base64().max(MAX_IMAGE_CHARS).describe("The image bytes, base64: at most 5 MiB. They begin as an image of this type does."),
 });
 
 const toolUse = wire({

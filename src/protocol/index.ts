@@ -39,6 +39,7 @@ export type { EventKind, EventPayload } from "./events.ts";
 export { EXPIRED_CONTENT } from "./expired.ts";
 export type { Handshake } from "./handshake.ts";
 export { ApprovalId, CallId, ClientId, JobId, LogId, SessionId, TokenId, TurnId } from "./ids.ts";
+export { type ImageType, imageTypeOf, imageTypeOfBase64 } from "./image-type.ts";
 export { createIdMint, type IdMint } from "./mint.ts";
 export { type Reason, ReasonError, reasons, reasonText } from "./reasons.ts";
 export { SET_CONTEXT_DEED } from "./session-commands.ts";

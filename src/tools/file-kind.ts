@@ -1,15 +1,7 @@
 /** What bytes are, from the bytes alone: text, an image a model can see, or something to name and refuse. */
-import type { ImageBlock } from "#protocol";
+import { type ImageType, imageTypeOf } from "#protocol";
 
 const SNIFF_BYTES = 8 * 1024;
-
-/** The first bytes, read as Latin-1. */
-const IMAGES: readonly (readonly [ImageBlock["media_type"], string])[] = [
-  ["image/png", "\x89PNG\r\n\x1a\n"],
-  ["image/jpeg", "\xff\xd8\xff"],
-  ["image/gif", "GIF87a"],
-  ["image/gif", "GIF89a"],
-];
 
 const BINARIES: readonly (readonly [string, string])[] = [
   ["PDF document", "%PDF-"],
@@ -22,10 +14,8 @@ const BINARIES: readonly (readonly [string, string])[] = [
   ["UTF-16 text", "\xfe\xff"],
 ];
 
-export function imageType(bytes: Uint8Array): ImageBlock["media_type"] | undefined {
-  const head = headOf(bytes);
-  if (head.startsWith("RIFF") && head.startsWith("WEBP", 8)) return "image/webp";
-  return IMAGES.find(([, magic]) => head.startsWith(magic))?.[0];
+export function imageType(bytes: Uint8Array): ImageType | undefined {
+  return imageTypeOf(headOf(bytes));
 }
 
 /** The text, a byte order mark kept, or undefined for what is not UTF-8 text. */
