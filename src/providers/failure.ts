@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { cutAtBlank, defined } from "#base";
 import type { ModelOutcome } from "#engine";
 import { type Reason, ReasonError, reasonText } from "#protocol";
+import { meansOverflow } from "./overflow.ts";
 
 const MAX_VENDOR_TEXT_CHARS = 500;
 /** How far a cap may be doubled for a model whose own maximum is not known. */
@@ -64,7 +65,7 @@ export function statusFailure(
   if (status === 402 || QUOTA_CODES.has(code ?? "")) return noQuota(peer, detail);
   if (status === 429) return rateLimited(peer, detail, waitMs);
   if (status === 408 || status === 409 || status >= 500) return unavailable(peer, `HTTP ${status}`, detail, waitMs);
-  if (code === "context_length_exceeded") return overflow(peer, detail);
+  if (meansOverflow(code, text)) return overflow(peer, detail);
   if (status === 404 && (code === "model_not_found" || code === "not_found_error")) {
     return failure("UnknownModel", false, { detail: `${peer.name} does not know this model: ${detail}` });
   }
@@ -76,6 +77,7 @@ export function eventFailure(peer: Peer, error: unknown): Failure {
   const { text, code, status } = errorParts(error);
   const detail = presentable(text);
   if (status !== undefined && status >= 400) return statusFailure(peer, status, {}, JSON.stringify({ error }), 0);
+  if (meansOverflow(code, text)) return overflow(peer, detail);
   switch (code) {
     case "overloaded_error":
     case "api_error":
@@ -93,11 +95,8 @@ export function eventFailure(peer: Peer, error: unknown): Failure {
     case "permission_error":
     case "invalid_api_key":
       return failure("ProviderUnauthorized", false, { provider: peer.name, status: code, variable: peer.keySource });
-    case "context_length_exceeded":
-      return overflow(peer, detail);
     case "invalid_request_error":
     case "not_found_error":
-    case "request_too_large":
       return failure("ProviderRefused", false, { provider: peer.name, status: code, detail });
     default:
       return failure("ProviderUnavailable", true, { provider: peer.name, detail: detail === "" ? "error" : detail });

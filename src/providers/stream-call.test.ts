@@ -92,6 +92,36 @@ describe.each(families)("$model", ({ model, path }) => {
     expect(JSON.stringify(outcome)).toContain("«redacted:key»");
   });
 
+  test.each([
+    ["invalid_request_error", "prompt is too long: 213462 tokens > 200000 maximum"],
+    [
+      "invalid_request_error",
+      "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease it",
+    ],
+    ["request_too_large", "Request exceeds the maximum size"],
+    ["invalid_request_error", "This model's maximum context length is 8192 tokens. However, you requested 9000."],
+    ["invalid_request_error", "Your input exceeds the context window of this model."],
+    ["invalid_argument", "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575)."],
+    ["exceed_context_size_error", "it is too large"],
+    ["some_error", "the request exceeds the available context size, try increasing it"],
+    ["some_error", "Please reduce the length of the messages or completion."],
+  ])("%s, %s is an overflow, as a status and in the stream", async (type, message) => {
+    const overflow = { type: "failed", reason: "ContextOverflow", retryable: false };
+    expect(await answer({ type: "http", status: 400, body: error(type, message) })).toMatchObject(overflow);
+    const event = `event: error\ndata: ${error(type, message)}\n\n`;
+    const fault = { type: "event", afterEvents: 4, event } as const;
+    expect(await answer({ type: "message", blocks: [text], fault })).toMatchObject(overflow);
+  });
+
+  test.each([
+    "max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens",
+    "tools.0.description: string too long. Expected a string with maximum length 1024",
+    "messages.0.content.0.text: text content blocks must contain non-whitespace text",
+  ])("%s is none", async (message) => {
+    const body = error("invalid_request_error", message);
+    expect(await answer({ type: "http", status: 400, body })).toMatchObject({ reason: "ProviderRefused" });
+  });
+
   test("a model that the vendor does not know", async () => {
     const code = vendor === "anthropic" ? "not_found_error" : "model_not_found";
     const outcome = await answer({ type: "http", status: 404, body: error(code, "no such model") });
