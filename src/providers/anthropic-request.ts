@@ -2,7 +2,7 @@
 import { defined } from "#base";
 import type { ModelRequest } from "#engine";
 import type { Message, ToolOutputBlock, ToolResultBlock } from "#protocol";
-import { inputObject, type WireOptions } from "./wire-family.ts";
+import { BLANK_INPUT, inputObject, isBlank, type WireOptions } from "./wire-family.ts";
 
 /** The API requires a cap. Thinking counts toward it, so a small one would cut most answers. */
 export const DEFAULT_MAX_TOKENS = 32_000;
@@ -22,7 +22,7 @@ interface WireMessage {
 }
 
 export function anthropicBody(request: ModelRequest, options: WireOptions): object {
-  const system: Block[] = request.system.filter((text) => text !== "").map((text) => ({ type: "text", text }));
+  const system: Block[] = request.system.filter((text) => !isBlank(text)).map((text) => ({ type: "text", text }));
   const tools = request.tools.map(
     (tool): Tool => ({
       name: options.names.toWire(tool.name),
@@ -88,9 +88,10 @@ function resultRank(block: Block): number {
 function userBlocks(message: Extract<Message, { role: "user" }>): Block[] {
   const blocks: Block[] = [];
   for (const block of message.content) {
-    if (block.type === "tool_result") blocks.push(toolResult(block));
+    if (block.type === "tool_result") blocks.push(...toolResult(block));
     else blocks.push(...outputBlock(block));
   }
+  if (blocks.length === 0 && message.content.length > 0) blocks.push({ type: "text", text: BLANK_INPUT });
   return blocks;
 }
 
@@ -117,23 +118,32 @@ function assistantBlocks(message: Extract<Message, { role: "assistant" }>, { nam
         break;
     }
   }
+  // The text behind it was blank; the API refuses a message that ends with thinking.
+  while (blocks.at(-1)?.type.endsWith("thinking")) blocks.pop();
   return blocks;
 }
 
-function toolResult(block: ToolResultBlock): Block {
-  const content = block.content.flatMap(outputBlock);
+/** The API takes no image in the result of an error: those come behind all results. */
+function toolResult(block: ToolResultBlock): Block[] {
+  const { tool_use_id, is_error } = block;
+  const all = block.content.flatMap(outputBlock);
+  const images = is_error ? all.filter(({ type }) => type === "image") : [];
+  const content = all.filter((one) => !images.includes(one));
   // An error without content is refused by the API.
-  if (content.length === 0 && block.is_error) content.push({ type: "text", text: "(no output)" });
-  return {
-    type: "tool_result",
-    tool_use_id: block.tool_use_id,
+  if (content.length === 0 && is_error) {
+    content.push({ type: "text", text: images.length > 0 ? "(see the images below)" : "(no output)" });
+  }
+  const result: Block = {
+    ...{ type: "tool_result", tool_use_id },
     ...(content.length === 0 ? {} : { content }),
-    ...(block.is_error ? { is_error: true } : {}),
+    ...(is_error ? { is_error: true } : {}),
   };
+  if (images.length === 0) return [result];
+  return [result, { type: "text", text: `Images from the result of ${tool_use_id}:` }, ...images];
 }
 
-/** Empty text is refused by the API and says nothing. */
+/** Blank text is refused by the API and says nothing. */
 function outputBlock(block: ToolOutputBlock): Block[] {
-  if (block.type === "text") return block.text === "" ? [] : [{ type: "text", text: block.text }];
+  if (block.type === "text") return isBlank(block.text) ? [] : [{ type: "text", text: block.text }];
   return [{ type: "image", source: { type: "base64", media_type: block.media_type, data: block.data } }];
 }

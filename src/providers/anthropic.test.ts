@@ -121,6 +121,43 @@ describe("requests", () => {
     });
   });
 
+  test("leave out texts of blanks alone, and put the images of an error behind the results", async () => {
+    mock.reply({ type: "message", blocks: [{ type: "text", text: "ok" }] });
+    const image = { type: "image", media_type: "image/png", data: "aGk=" } as const;
+    const blank = { type: "text", text: " \n" } as const;
+    const thinking = { type: "thinking", thinking: "hm", signature: "c2ln" };
+    const messages: Message[] = [
+      { role: "user", content: [blank] },
+      { role: "assistant", content: [blank, { type: "tool_use", id: CALL_1, name: "exec", input: {} }] },
+      {
+        role: "user",
+        content: [{ type: "tool_result", tool_use_id: CALL_1, content: [blank, image], is_error: true }],
+      },
+      { role: "assistant", content: [{ type: "thinking", provider: "anthropic", data: thinking }, blank] },
+      { role: "user", content: [{ type: "text", text: "and?" }, blank] },
+    ];
+    const request = { ...userRequest(MODEL), system: [" "], messages };
+    expect((await callModel(provider(), request)).outcome.type).toBe("done");
+    const result = [{ type: "text", text: "(see the images below)" }];
+    const source = { type: "base64", media_type: "image/png", data: "aGk=" };
+    expect(lastBody()).toMatchObject({
+      messages: [
+        { role: "user", content: [{ type: "text", text: "(blank)" }] },
+        { role: "assistant", content: [{ type: "tool_use", id: CALL_1 }] },
+        {
+          role: "user",
+          content: [
+            { type: "tool_result", tool_use_id: CALL_1, content: result, is_error: true },
+            { type: "text", text: `Images from the result of ${CALL_1}:` },
+            { type: "image", source },
+            { type: "text", text: "and?" },
+          ],
+        },
+      ],
+    });
+    expect(lastBody()).not.toHaveProperty("system");
+  });
+
   test("ask newer models for readable thinking, to forget what is stale, and send them no temperature", async () => {
     mock.reply({ type: "message", blocks: [{ type: "text", text: "ok" }] });
     const model = "anthropic:claude-sonnet-5-5";

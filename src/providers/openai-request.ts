@@ -2,7 +2,7 @@
 import { defined } from "#base";
 import type { ModelRequest } from "#engine";
 import type { ImageBlock, InputBlock, Message, ToolResultBlock } from "#protocol";
-import { inputObject, type WireOptions } from "./wire-family.ts";
+import { BLANK_INPUT, inputObject, isBlank, type WireOptions } from "./wire-family.ts";
 
 type WireMessage = Record<string, unknown> & { readonly role: string };
 type Part =
@@ -35,7 +35,7 @@ export function openaiBody(request: ModelRequest, options: WireOptions): object 
 
 function wireMessages(request: ModelRequest, options: WireOptions): WireMessage[] {
   const result: WireMessage[] = request.system
-    .filter((text) => text !== "")
+    .filter((text) => !isBlank(text))
     .map((content) => ({ role: "system", content }));
   for (const [role, messages] of runs(request.messages)) {
     if (role === "assistant") result.push(...assistantMessage(messages, options));
@@ -88,6 +88,7 @@ function userMessages(messages: readonly Message[]): WireMessage[] {
       } else parts.push(...inputParts(block));
     }
   }
+  if (parts.length === 0 && results.length === 0) parts.push(textPart(BLANK_INPUT));
   if (parts.length === 0) return results;
   const only = parts.length === 1 ? parts[0] : undefined;
   return [...results, { role: "user", content: only?.type === "text" ? only.text : parts }];
@@ -102,7 +103,7 @@ function assistantMessage(messages: readonly Message[], { names, echoReasoning }
     for (const block of message.content) {
       switch (block.type) {
         case "text":
-          if (block.text !== "") texts.push(block.text);
+          if (!isBlank(block.text)) texts.push(block.text);
           break;
         case "tool_use": {
           const text = JSON.stringify(inputObject(block.input));
@@ -141,7 +142,7 @@ function addReasoning(target: Record<string, unknown>, data: object): void {
 
 /** The wire has no error flag: it is said in the text. */
 function resultText(block: ToolResultBlock, imageCount: number): string {
-  const texts = block.content.flatMap((part) => (part.type === "text" && part.text !== "" ? [part.text] : []));
+  const texts = block.content.flatMap((part) => (part.type === "text" && !isBlank(part.text) ? [part.text] : []));
   const text = texts.join("\n\n");
   const shown = text !== "" ? text : imageCount > 0 ? "(see the images below)" : "(no output)";
   return block.is_error ? `Error: ${shown}` : shown;
@@ -149,7 +150,7 @@ function resultText(block: ToolResultBlock, imageCount: number): string {
 
 function inputParts(block: InputBlock): Part[] {
   if (block.type === "image") return [imagePart(block)];
-  return block.text === "" ? [] : [textPart(block.text)];
+  return isBlank(block.text) ? [] : [textPart(block.text)];
 }
 
 function textPart(text: string): Part {

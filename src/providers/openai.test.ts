@@ -127,6 +127,26 @@ describe("requests", () => {
     });
   });
 
+  test("leave out texts of blanks alone", async () => {
+    mock.reply({ type: "message", blocks: [{ type: "text", text: "ok" }] });
+    const blank = { type: "text", text: " \n" } as const;
+    const messages: Message[] = [
+      { role: "user", content: [blank] },
+      { role: "assistant", content: [blank] },
+      { role: "user", content: [{ type: "text", text: "and?" }, blank] },
+    ];
+    await callModel(createProvider({ model: "openai:gpt-4o", baseUrl: `${mock.url}/v1` }, testPorts()), {
+      ...userRequest("openai:gpt-4o"),
+      ...{ system: [" "], messages },
+    });
+    expect(mock.requests.at(-1)?.body).toMatchObject({
+      messages: [
+        { role: "user", content: "(blank)" },
+        { role: "user", content: "and?" },
+      ],
+    });
+  });
+
   test("to OpenAI itself: its cap field, the cache key, no reasoning back, no effort with tools", async () => {
     mock.reply({ type: "message", blocks: [{ type: "text", text: "ok" }] });
     const model = "openai:gpt-6.1-terra";

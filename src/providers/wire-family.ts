@@ -76,6 +76,14 @@ export interface WireFamily {
   reader(peer: Peer, names: WireNames, emit: (event: ModelEvent) => void): StreamReader;
 }
 
+/** Vendors refuse a text of blanks alone, now and whenever the conversation is sent again. */
+export function isBlank(text: string): boolean {
+  return text.trim() === "";
+}
+
+/** In the place of an input of blanks alone, which still is an input. */
+export const BLANK_INPUT = "(blank)";
+
 /** Arguments that the model wrote but that are no JSON object still have to be an object on the wire. */
 export function inputObject(input: unknown): Record<string, unknown> {
   if (typeof input === "object" && input !== null && !Array.isArray(input)) {
