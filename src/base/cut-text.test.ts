@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { beginningOf, CUT_LOOK_CHARS, cutAtBlank, endOf } from "./cut-text.ts";
+import { beginningOf, CUT_LOOK_CHARS, cutAtBlank, cutMiddleBytes, endOf } from "./cut-text.ts";
 
 test.each([
   ["short", 10, "short"],
@@ -36,4 +36,18 @@ describe("the beginning and the end of a text", () => {
       }
     }
   });
+});
+
+test.each([
+  ["ascii", "a".repeat(1_000)],
+  ["Cyrillic", "привет ".repeat(100)],
+  ["emoji", "👩‍💻".repeat(100)],
+  ["long characters at its ends", `${"語".repeat(200)}${"a".repeat(5_000)}${"語".repeat(200)}`],
+])("a text of %s loses its middle to fit into bytes, and no character is halved", (_, text) => {
+  for (const max of [0, 9, 50, 333, 1_000_000]) {
+    const cut = cutMiddleBytes(text, max);
+    expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(max);
+    expect(cut.isWellFormed()).toBe(true);
+    if (max >= 50) expect(Buffer.byteLength(cut)).toBeGreaterThan(Math.min(max, text.length) / 3);
+  }
 });

@@ -78,3 +78,21 @@ export function cutMiddle(text: string, maxChars: number): string {
   const half = Math.floor(maxChars / 2);
   return `${wholeCharacters(text.slice(0, half))}…${wholeCharacters(text.slice(text.length - half + 1))}`;
 }
+
+/** The same for a bound in bytes of UTF-8: characters of many scripts take more than one. */
+export function cutMiddleBytes(text: string, maxBytes: number): string {
+  let cut = text;
+  for (let bytes = utf8Bytes(cut); bytes > maxBytes && cut !== ""; bytes = utf8Bytes(cut)) {
+    // Shorter each time, also where all long characters stand at the ends.
+    const chars = Math.min(Math.floor((cut.length * maxBytes) / bytes), cut.length - 2);
+    cut = chars < MIN_CUT_CHARS ? "" : cutMiddle(text, chars);
+  }
+  return cut;
+}
+
+/** Less than this is a mark without a text. */
+const MIN_CUT_CHARS = 4;
+
+function utf8Bytes(text: string): number {
+  return new TextEncoder().encode(text).length;
+}

@@ -12,6 +12,7 @@ export {
   CUT_LOOK_CHARS,
   cutAtBlank,
   cutMiddle,
+  cutMiddleBytes,
   endOf,
   withoutCutEnd,
   withoutCutStart,

@@ -105,7 +105,7 @@ export type {
   SnapshotDraft,
   SnapshotShelf,
 } from "./store.ts";
-export { blocksTokens, charsOf, estimateTokens, fixedTokens, textTokens } from "./token-estimate.ts";
+export { blocksTokens, bytesOf, estimateTokens, fixedTokens, textTokens } from "./token-estimate.ts";
 export {
   type BackgroundWork,
   type QuestionDetails,

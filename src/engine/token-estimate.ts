@@ -53,8 +53,8 @@ export function textTokens(text: string): number {
   return Buffer.byteLength(text) / BYTES_PER_TOKEN;
 }
 
-/** A text of at most so many tokens has at most so many characters, if each is one byte. */
-export function charsOf(tokens: number): number {
+/** A text of at most so many tokens has at most so many bytes. */
+export function bytesOf(tokens: number): number {
   return Math.floor(tokens * BYTES_PER_TOKEN);
 }
 

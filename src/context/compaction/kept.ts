@@ -1,6 +1,6 @@
 /** What stays word for word when a conversation is compacted: what people said, and what others have pinned. Bounded and pure. */
-import { cutMiddle } from "#base";
-import { blocksTokens, charsOf, type Part, textTokens } from "#engine";
+import { cutMiddleBytes } from "#base";
+import { blocksTokens, bytesOf, type Part, textTokens } from "#engine";
 import type { EventPayload, InputBlock } from "#protocol";
 import { isBoundary, isStep } from "./plan.ts";
 
@@ -25,14 +25,14 @@ export function keptInputs(replaced: readonly Part[], roomTokens: number): Input
   });
   const kept: InputBlock[][] = [];
   let room = roomTokens;
-  for (const { event, blocks } of inputs.toReversed()) {
-    const own = kept.length === 0 ? room : Math.min(room, roomTokens * OLDER_INPUT_PART);
-    const fitting = blocks.flatMap((block) => fitInto(block, own, event));
-    const tokens = blocksTokens(fitting);
-    if (fitting.length === 0) continue;
-    if (tokens > room) break;
-    room -= tokens;
-    kept.push(fitting);
+  const newestFirst = inputs.toReversed();
+  for (const [at, input] of newestFirst.entries()) {
+    const olderTokens = roomTokens * OLDER_INPUT_PART;
+    // The newest may only supplement the one before it, which then has to be there as well.
+    const before = at > 0 ? 0 : blocksTokens(newestFirst[1]?.blocks ?? []);
+    const fitting = fitInput(input, at > 0 ? Math.min(room, olderTokens) : room - Math.min(before, olderTokens));
+    room -= blocksTokens(fitting);
+    if (fitting.length > 0) kept.push(fitting);
   }
   return kept.toReversed().flat();
 }
@@ -42,9 +42,8 @@ export function fittingPins(blocks: readonly PinnedBlock[], roomTokens: number):
   let room = roomTokens;
   const pins: PinnedBlock[] = [];
   for (const pin of blocks) {
-    const chars = charsOf(room);
-    if (chars <= 0) break;
-    const text = textTokens(pin.text) <= room ? pin.text : cutMiddle(pin.text, chars);
+    const text = cutMiddleBytes(pin.text, bytesOf(room));
+    if (text === "") break;
     room -= textTokens(text);
     pins.push({ ...pin, text });
   }
@@ -57,17 +56,30 @@ interface Input {
   readonly blocks: readonly InputBlock[];
 }
 
-function fitInto(block: InputBlock, roomTokens: number, event: number | undefined): InputBlock[] {
-  if (blocksTokens([block]) <= roomTokens) return [block];
-  const chars = charsOf(roomTokens) - MARK_CHARS;
+/** Texts take their room before images do; the order stays. */
+function fitInput({ event, blocks }: Input, roomTokens: number): InputBlock[] {
+  const fitting = new Map<InputBlock, InputBlock>();
+  let room = roomTokens;
+  for (const block of [...blocks].sort((a, b) => Number(a.type === "image") - Number(b.type === "image"))) {
+    const fitted = fitInto(block, room, event);
+    if (fitted === undefined) continue;
+    room -= blocksTokens([fitted]);
+    fitting.set(block, fitted);
+  }
+  return blocks.flatMap((block) => fitting.get(block) ?? []);
+}
+
+function fitInto(block: InputBlock, roomTokens: number, event: number | undefined): InputBlock | undefined {
+  if (blocksTokens([block]) <= roomTokens) return block;
+  const bytes = bytesOf(roomTokens) - MARK_BYTES;
   // An image cannot be cut, and a few characters say nothing.
-  if (block.type === "image" || chars < MIN_CUT_CHARS) return [];
+  if (block.type === "image" || bytes < MIN_CUT_BYTES) return undefined;
   const mark =
     event === undefined
       ? ""
       : `\n[harness: The middle of this input was removed. Read it whole with reread {"event": ${event}}.]`;
-  return [{ type: "text", text: `${cutMiddle(block.text, chars)}${mark}` }];
+  return { type: "text", text: `${cutMiddleBytes(block.text, bytes)}${mark}` };
 }
 
-const MIN_CUT_CHARS = 200;
-const MARK_CHARS = 120;
+const MIN_CUT_BYTES = 200;
+const MARK_BYTES = 120;

@@ -1,6 +1,6 @@
 /** The part of a conversation that is about to be replaced, as text: for the model that summarises it, and for an excerpt without one. */
-import { cutMiddle } from "#base";
-import { charsOf, type Part, type Step } from "#engine";
+import { cutMiddle, cutMiddleBytes } from "#base";
+import { bytesOf, type Part, type Step } from "#engine";
 import type { InputBlock, ToolResultBlock } from "#protocol";
 import { isBoundary, isStep } from "./plan.ts";
 
@@ -20,17 +20,17 @@ export function transcriptOf(replaced: readonly Part[], roomTokens: number): str
     if (!isStep(part)) return [`${part.said === undefined ? "NOTE" : "USER"}: ${inputText(part.input, INPUT_CHARS)}`];
     return [stepText(part)];
   });
-  return newest(parts, charsOf(roomTokens), "\n\n");
+  return newest(parts, bytesOf(roomTokens), "\n\n");
 }
 
 /** What happened in a few words for each call. Without a model, so that it is always there. */
 export function excerptOf(replaced: readonly Part[], roomTokens: number): string {
-  const chars = charsOf(roomTokens);
+  const bytes = bytesOf(roomTokens);
   const earlier = replaced.filter(isBoundary).map(({ compaction }) => compaction.summary);
-  const before = cutMiddle(earlier.join("\n"), Math.floor(chars * EARLIER_PART));
+  const before = cutMiddleBytes(earlier.join("\n"), Math.floor(bytes * EARLIER_PART));
   const lines = replaced.filter(isStep).flatMap(stepLines);
   const head = "No model summarised this part. What the agent did, oldest first:";
-  const list = newest(lines, chars - before.length - head.length, "\n");
+  const list = newest(lines, bytes - Buffer.byteLength(before) - head.length, "\n");
   return [before, head, list].filter((text) => text !== "").join("\n");
 }
 
@@ -80,9 +80,9 @@ function line(text: string): string {
 }
 
 /** Whole pieces from the end; says what is missing before them. */
-function newest(pieces: readonly string[], maxChars: number, between: string): string {
+function newest(pieces: readonly string[], maxBytes: number, between: string): string {
   let from = pieces.length;
-  for (let left = maxChars; from > 0; from--) {
+  for (let left = maxBytes; from > 0; from--) {
     left -= Buffer.byteLength(pieces[from - 1] ?? "") + between.length;
     if (left < 0) break;
   }
