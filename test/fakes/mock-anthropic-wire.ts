@@ -9,6 +9,23 @@ export interface Refusal {
 
 const MAX_CACHE_BREAKPOINTS = 4;
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;
+const CALL_ID = /^[a-zA-Z0-9_-]+$/;
+const IMAGE_TYPES: ReadonlySet<string | undefined> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
+/** The kinds of blocks of each role, with the fields that each may have; the API refuses any other. */
+const FIELDS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  user: {
+    text: ["text", "cache_control", "citations"],
+    image: ["source", "cache_control"],
+    tool_result: ["tool_use_id", "content", "is_error", "cache_control"],
+  },
+  assistant: {
+    text: ["text", "cache_control", "citations"],
+    thinking: ["thinking", "signature"],
+    redacted_thinking: ["data"],
+    tool_use: ["id", "name", "input", "cache_control", "caller"],
+  },
+  tool_result: { text: ["text", "cache_control", "citations"], image: ["source", "cache_control"] },
+};
 
 /** Every event of the response, framed and ready to be written. */
 export function anthropicEvents(reply: MockMessage, model: string): string[] {
@@ -111,8 +128,14 @@ function problemOf(raw: unknown): string | undefined {
   if (body.stream !== true) return "the mock only streams";
   if (!Array.isArray(body.messages) || body.messages.length === 0) return "messages: at least one message is required";
   if (breakpoints(body) > MAX_CACHE_BREAKPOINTS) return "A maximum of 4 blocks with cache_control may be provided.";
+  const system = typeof body.system === "string" ? [{ type: "text", text: body.system }] : (body.system ?? []);
+  const wrong = system.map((block, at) => problemOfBlock(block, `system.${at}`)).find(Boolean);
+  if (wrong !== undefined) return wrong;
+  const names = new Set<string | undefined>();
   for (const [at, tool] of (body.tools ?? []).entries()) {
     if (!TOOL_NAME.test(tool.name ?? "")) return `tools.${at}.name: String should match pattern '${TOOL_NAME.source}'`;
+    if (names.has(tool.name)) return "tools: Tool names must be unique.";
+    names.add(tool.name);
     if (tool.input_schema?.type !== "object") return `tools.${at}.input_schema.type: Field required`;
   }
   return problemOfMessages(body.messages);
@@ -121,6 +144,7 @@ function problemOf(raw: unknown): string | undefined {
 function problemOfMessages(messages: NonNullable<Body["messages"]>): string | undefined {
   let open = new Set<string>();
   let previous: string | undefined;
+  const ids = new Set<string>();
   for (const [at, { role, content }] of messages.entries()) {
     if (role !== "user" && role !== "assistant") return `messages.${at}.role: Input should be 'user' or 'assistant'`;
     if (at === 0 && role !== "user") return "messages: first message must use the user role";
@@ -133,14 +157,22 @@ function problemOfMessages(messages: NonNullable<Body["messages"]>): string | un
     let sawOther = false;
     for (const [n, block] of blocks.entries()) {
       const where = `messages.${at}.content.${n}`;
-      const problem = problemOfBlock(block, where);
+      const problem = problemOfFields(role, block, where) ?? problemOfBlock(block, where);
       if (problem !== undefined) return problem;
-      if (block.type === "tool_use" && block.id !== undefined) asked.add(block.id);
+      if (block.type === "tool_use" && block.id !== undefined) {
+        if (ids.has(block.id)) return "messages: `tool_use` ids must be unique";
+        ids.add(block.id);
+        asked.add(block.id);
+      }
       if (block.type === "tool_result") {
         if (sawOther) return `${where}: tool_result blocks must come first`;
         if (!open.has(block.tool_use_id ?? "")) return `${where}: unexpected \`tool_use_id\`: ${block.tool_use_id}`;
+        if (answered.has(block.tool_use_id ?? "")) return `${where}: each tool_use must have a single result`;
         answered.add(block.tool_use_id ?? "");
       } else sawOther = true;
+    }
+    if (role === "assistant" && blocks.at(-1)?.type?.endsWith("thinking")) {
+      return `messages.${at}: The final block in an assistant message cannot be \`thinking\`.`;
     }
     const missing = [...open].filter((id) => !answered.has(id));
     if (missing.length > 0) return `messages.${at}: \`tool_use\` ids without \`tool_result\`: ${missing.join(", ")}`;
@@ -151,21 +183,40 @@ function problemOfMessages(messages: NonNullable<Body["messages"]>): string | un
   return previous === "assistant" ? "This model does not support assistant message prefill." : undefined;
 }
 
+function problemOfFields(role: string, block: Block, where: string): string | undefined {
+  const fields = FIELDS[role]?.[block.type ?? ""];
+  if (fields === undefined) return `${where}.type: \`${block.type}\` blocks are not permitted here`;
+  const extra = Object.keys(block).find((name) => name !== "type" && !fields.includes(name));
+  return extra === undefined ? undefined : `${where}.${extra}: Extra inputs are not permitted`;
+}
+
 function problemOfBlock(block: Block, where: string): string | undefined {
   switch (block.type) {
     case "text":
-      return block.text === "" ? `${where}: text content blocks must be non-empty` : undefined;
-    case "image":
-      return block.source?.type === "base64" && block.source.media_type && block.source.data
+      return block.text?.trim() ? undefined : `${where}: text content blocks must contain non-whitespace text`;
+    case "image": {
+      const { type, media_type, data } = block.source ?? {};
+      if (type !== "base64" || !IMAGE_TYPES.has(media_type)) return `${where}.source: Field required`;
+      return data && Buffer.from(data, "base64").toString("base64") === data
         ? undefined
-        : `${where}.source: Field required`;
+        : `${where}.source: bad base64`;
+    }
     case "tool_use":
+      if (!CALL_ID.test(block.id ?? "")) return `${where}.id: String should match pattern '${CALL_ID.source}'`;
       if (!TOOL_NAME.test(block.name ?? "")) return `${where}.name: String should match pattern`;
       return isRecord(block.input) ? undefined : `${where}.input: Input should be a valid dictionary`;
     case "tool_result": {
       if (block.is_error === true && (block.content ?? []).length === 0) return `${where}: content cannot be empty`;
       if (typeof block.content === "string" || block.content === undefined) return undefined;
-      return block.content.map((part, n) => problemOfBlock(part, `${where}.content.${n}`)).find(Boolean);
+      if (block.is_error === true && block.content.some(({ type }) => type !== "text")) {
+        return `${where}: all content must be type "text" if "is_error" is true`;
+      }
+      return block.content
+        .map((part, n) => {
+          const at = `${where}.content.${n}`;
+          return problemOfFields("tool_result", part, at) ?? problemOfBlock(part, at);
+        })
+        .find(Boolean);
     }
     case "thinking":
       if (block.cache_control !== undefined) return `${where}: cache_control is not allowed on thinking`;

@@ -4,6 +4,7 @@ import type { Refusal } from "./mock-anthropic-wire.ts";
 import { type MockBlock, type MockMessage, pieces } from "./mock-reply.ts";
 
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+const MAX_CALL_ID_CHARS = 40;
 
 /** Every event of the response, framed and ready to be written. */
 export function openaiEvents(reply: MockMessage, model: string): string[] {
@@ -98,7 +99,11 @@ export function refuseOpenai(raw: unknown): Refusal | undefined {
   if (body.max_tokens !== undefined && body.max_completion_tokens !== undefined) {
     return refusal("Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.");
   }
-  for (const [at, tool] of (body.tools ?? []).entries()) {
+  const { tools = [] } = body;
+  if (body.tools?.length === 0) return refusal("[] is too short - 'tools'");
+  if (new Set(tools.map((tool) => tool.function?.name)).size < tools.length)
+    return refusal("Tool names must be unique.");
+  for (const [at, tool] of tools.entries()) {
     if (tool.type !== "function" || !TOOL_NAME.test(tool.function?.name ?? "")) {
       return refusal(`Invalid 'tools[${at}].function.name': expected a string that matches '${TOOL_NAME.source}'.`);
     }
@@ -129,7 +134,9 @@ function problemOfMessages(messages: readonly Message[]): Refusal | undefined {
         break;
       case "user": {
         const parts = typeof message.content === "string" ? [] : (message.content ?? []);
-        if (message.content == null) return refusal(`Invalid content of messages[${at}].`);
+        if (message.content == null || (Array.isArray(message.content) && parts.length === 0)) {
+          return refusal(`Invalid content of messages[${at}].`);
+        }
         const wrong = parts.find(
           (part) => !(part.type === "text" ? part.text : part.image_url?.url?.startsWith("data:")),
         );
@@ -139,8 +146,12 @@ function problemOfMessages(messages: readonly Message[]): Refusal | undefined {
       case "assistant": {
         const calls = message.tool_calls ?? [];
         if (message.content == null && calls.length === 0) return refusal(`Invalid content of messages[${at}].`);
+        if (message.tool_calls?.length === 0) return refusal(`[] is too short - 'messages.${at}.tool_calls'`);
+        if (new Set(calls.map(({ id }) => id)).size < calls.length)
+          return refusal("Duplicate value for 'tool_call_id'.");
         for (const call of calls) {
-          const valid = call.id && call.type === "function" && TOOL_NAME.test(call.function?.name ?? "");
+          const isId = call.id !== undefined && call.id !== "" && call.id.length <= MAX_CALL_ID_CHARS;
+          const valid = isId && call.type === "function" && TOOL_NAME.test(call.function?.name ?? "");
           if (!valid || !isJson(call.function?.arguments)) return refusal(`Invalid tool call in messages[${at}].`);
         }
         open = new Set(calls.map((call) => call.id ?? ""));

@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { anthropicEvents, refuseAnthropic } from "./mock-anthropic-wire.ts";
+import { anthropicEvents, type Refusal, refuseAnthropic } from "./mock-anthropic-wire.ts";
 import { openaiEvents, refuseOpenai } from "./mock-openai-wire.ts";
 import type { MockMessage, MockReply } from "./mock-reply.ts";
 
@@ -45,6 +45,8 @@ export interface MockOptions {
   readonly answer?: (body: unknown) => MockReply | undefined;
   /** For long runs: requests are not kept. */
   readonly forgets?: true;
+  /** Called with each request that is refused for its form. */
+  readonly onRefused?: (refusal: object, body: unknown) => void;
   /** Called when a request is there, before anything is done with it. */
   readonly onArrival?: () => void;
   /** The answer to `GET …/models`. */
@@ -86,9 +88,13 @@ export async function startMockProvider(options: MockOptions = {}): Promise<Mock
     if (!options.forgets) requests.push(request);
     if (incoming.method === "GET") return json(outgoing, 200, options.models ?? { data: [] });
     const family = path.endsWith("/messages") ? "anthropic" : "openai";
-    const refusal = family === "anthropic" ? refuseAnthropic(incoming.headers, body) : refuseOpenai(body);
-    if (refusal !== undefined) refused += 1;
-    if (refusal !== undefined) return json(outgoing, refusal.status, refusal.body);
+    const refusal =
+      refuseText(body) ?? (family === "anthropic" ? refuseAnthropic(incoming.headers, body) : refuseOpenai(body));
+    if (refusal !== undefined) {
+      refused += 1;
+      options.onRefused?.(refusal, body);
+      return json(outgoing, refusal.status, refusal.body);
+    }
     const reply = options.answer?.(body) ?? queue.shift() ?? options.always;
     if (reply === undefined) return json(outgoing, 500, { error: { message: "the mock has no reply left" } });
     if (reply.type === "http") {
@@ -199,6 +205,14 @@ function drained(outgoing: ServerResponse): Promise<void> {
     outgoing.on("drain", done);
     outgoing.on("close", done);
   });
+}
+
+/** Half a character is no text for any vendor: their readers of JSON fail. */
+function refuseText(body: unknown): Refusal | undefined {
+  // Whole characters are never escaped.
+  if (!/(?<!\\)(?:\\\\)*\\ud[89a-f]/.test(JSON.stringify(body) ?? "")) return undefined;
+  const message = "The request body is not valid JSON: no low surrogate in string";
+  return { status: 400, body: { type: "error", error: { type: "invalid_request_error", message } } };
 }
 
 async function readJson(incoming: IncomingMessage, onArrival?: () => void): Promise<unknown> {
