@@ -32,9 +32,8 @@ const HEX = (digits) => new RegExp(`^[0-9a-f]{${digits}}$`);
 const SESSION = /^sess_[0-9A-HJKMNP-TV-Z]{26}$/;
 const KEY_FIELDS = { key_id: HEX(32), public_key: HEX(64), signature: HEX(128) };
 const CHECKPOINT_FIELDS = { session: SESSION, ts: /^\S*$/, hash: HEX(64), ...KEY_FIELDS };
-/** What the last event of a link carries: with content, without, and of the first format, where each event is a link. */
-const SALTED = { salt: HEX(32), content: HEX(64) };
-const LINKS = [{ hash: HEX(64), ...SALTED }, { hash: HEX(64) }, { prev: HEX(64), ...SALTED }];
+/** What the last event of a link carries: with content, and without. */
+const LINKS = [{ hash: HEX(64), salt: HEX(32), content: HEX(64) }, { hash: HEX(64) }];
 const ENVELOPE = ["id", "kind", "session", "originator", "ts", "payload", "x_evidence"];
 
 const isObject = (value) => typeof value === "object" && value !== null;
@@ -42,8 +41,6 @@ const isText = (value) => typeof value === "string";
 const matches = (object, fields) =>
   Object.entries(fields).every(([name, form]) => isText(object[name]) && form.test(object[name]));
 const sha256 = (data) => hash("sha256", data);
-/** First format: of the bytes that the hex digits stand for, then the text. */
-const hashOf = (hex, text) => sha256(Buffer.concat([Buffer.from(hex, "hex"), Buffer.from(text)]));
 const hasOnly = (object, names) => Object.keys(object).every((name) => names.includes(name));
 
 function isCheckpoint(value) {
@@ -124,22 +121,17 @@ function createVerifier(trusted, anchors) {
   }
 
   /** Ends with the last event of `open`. */
-  function link({ prev, salt, content, hash: stored }) {
+  function link({ salt, content, hash: stored }) {
     const [first, last, before] = [open[0], open.at(-1), chain ?? start()];
     const expiring = open.filter(({ kind }) => Object.hasOwn(EXPIRING, kind));
     const left = expiring.find(({ kind, payload }) => !isExpired(kind, payload));
     const texts = expiring.map(({ payload }) => `${JSON.stringify(payload)}\n`).join("");
-    let made = texts === "" ? undefined : sha256(`${salt}\n${texts}`);
-    let linked = hashOfLink(session, open, before, content) === stored;
-    if (prev !== undefined) {
-      made = hashOf(salt, JSON.stringify(last.payload));
-      linked = prev === before && first === last;
-    }
+    const made = texts === "" ? undefined : sha256(`${salt}\n${texts}`);
+    const linked = hashOfLink(session, open, before, content) === stored;
     if (made !== content && left === undefined && expiring.length > 0) expired += expiring.length;
     else if (made !== content && inOrder) found((left ?? first).id, "altered", `up to event ${last.id}: other content`);
     if (!linked && inOrder) found(first.id, "broken-link", `up to event ${last.id}: another hash`);
-    const facts = [session, last.id, last.kind, last.ts, last.originator ?? null];
-    chain = stored ?? hashOf(prev + content, JSON.stringify(facts));
+    chain = stored;
     for (const { event: at, hash: known } of ours().filter(({ event: at }) => open.some(({ id }) => id === at))) {
       if (at !== last.id || known !== chain) found(at, "replaced", "another hash is anchored");
     }

@@ -3,7 +3,7 @@ import type { SessionMeta, SessionStore } from "#engine";
 import type { SessionId } from "#protocol";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { EvidenceItem } from "./evidence-lines.ts";
-import { type ChainedRecord, type ChainHead, hashAfter } from "./record.ts";
+import type { ChainedRecord, ChainHead } from "./record.ts";
 
 /** Everything about a session but its events. */
 export type ArchivedSession = Omit<SessionMeta, "lastEventId">;
@@ -75,7 +75,7 @@ export async function* mergeEvidence(
 }
 
 /** Finds where a chain is to be signed: after each turn and at its end. */
-export function createPlacesToSign(session: SessionId): {
+export function createPlacesToSign(): {
   note(record: ChainedRecord): void;
   all(): readonly ChainHead[];
 } {
@@ -83,7 +83,7 @@ export function createPlacesToSign(session: SessionId): {
   let end: ChainHead | undefined;
   return {
     note(record) {
-      const hash = hashAfter(session, record);
+      const hash = record.link?.hash;
       if (hash === undefined) return;
       end = { lastEventId: record.id, hash };
       if (record.kind === "TurnEnded") turns.push(end);

@@ -93,7 +93,7 @@ function* checkHeads(db: SqliteDatabase, known: readonly KnownSession[]): Genera
   for (const { session, reading } of known) {
     const row = find.get(session);
     const event = reading.kind === "known" ? reading.head.event : 0;
-    const log = row && { lastEventId: row.last, hashAtHead: hashAt(db, session, row.key, event) };
+    const log = row && { lastEventId: row.last, hashAtHead: hashAt(db, row.key, event) };
     const problem = headProblem(session, compareHead(reading, log));
     if (problem !== undefined)
       yield error(problem, `Restore the right file. If you replaced it yourself, run: harness audit accept ${session}`);
@@ -174,7 +174,7 @@ function* checkSessions(db: SqliteDatabase): Generator<Finding> {
       yield error(`Session ${id} has ${count} events, but their ids go from ${first} to ${last}.`, RESTORE);
     }
     const start = chainStart(id);
-    const known = head_event === 0 ? start : hashAt(db, id, key, head_event);
+    const known = head_event === 0 ? start : hashAt(db, key, head_event);
     if (isWhole && (known !== head || !lastLinkHolds(db, id, key, start))) {
       yield error(
         `The last event of session ${id} (event ${last}) is not the one that Harness wrote last.`,

@@ -4,7 +4,7 @@
  */
 import { isRecord, jsonIn } from "#base";
 import { ClientId, type Event, SessionId } from "#protocol";
-import { HASH_BYTES, isHex, type Link, SALT_BYTES, type SingleLink } from "./evidence.ts";
+import { HASH_BYTES, isHex, type Link, SALT_BYTES } from "./evidence.ts";
 import type { ChainedRecord } from "./record.ts";
 
 /** `storedAt` marks the last line of what was appended together. */
@@ -16,8 +16,7 @@ export function formatLine(session: SessionId, record: ChainedRecord, storedAt?:
   return `{"id":${id},"kind":${JSON.stringify(kind)},"session":"${session}",${from}"ts":${JSON.stringify(ts)},"payload":${payload}${evidence}${mark}}`;
 }
 
-function formatLink(link: Link | SingleLink): string {
-  if ("prev" in link) return `{"prev":"${link.prev}","salt":"${link.salt}","content":"${link.content}"}`;
+function formatLink(link: Link): string {
   const content = link.content === undefined ? "" : `,"salt":"${link.salt}","content":"${link.content}"`;
   return `{"hash":"${link.hash}"${content}}`;
 }
@@ -25,7 +24,7 @@ function formatLink(link: Link | SingleLink): string {
 export interface ParsedLine {
   readonly event: Event;
   /** Absent when the line ends no link. */
-  readonly link?: Link | SingleLink;
+  readonly link?: Link;
   readonly storedAt?: string;
 }
 
@@ -57,20 +56,17 @@ export function toChained({ event, link }: ParsedLine): ChainedRecord {
   return { id, kind, ts, originator: originator ?? null, payload: JSON.stringify(payload), link };
 }
 
-function checkedLink(value: unknown): Link | SingleLink {
+function checkedLink(value: unknown): Link {
   const link = parseLink(value);
   if (link === undefined) throw new Error("'x_evidence' is not the evidence of an event");
   return link;
 }
 
 /** Undefined when it is not exactly what `formatLine` writes. */
-export function parseLink(value: unknown): Link | SingleLink | undefined {
+export function parseLink(value: unknown): Link | undefined {
   if (!isRecord(value)) return undefined;
-  const { hash, prev, salt, content, ...more } = value;
-  if (Object.keys(more).length > 0) return undefined;
-  const isSalted = isHex(salt, SALT_BYTES * 2) && isHex(content, HASH_BYTES * 2);
-  if (hash === undefined) return isSalted && isHex(prev, HASH_BYTES * 2) ? { prev, salt, content } : undefined;
-  if (!isHex(hash, HASH_BYTES * 2) || prev !== undefined) return undefined;
-  if (isSalted) return { hash, salt, content };
+  const { hash, salt, content, ...more } = value;
+  if (Object.keys(more).length > 0 || !isHex(hash, HASH_BYTES * 2)) return undefined;
+  if (isHex(salt, SALT_BYTES * 2) && isHex(content, HASH_BYTES * 2)) return { hash, salt, content };
   return salt === undefined && content === undefined ? { hash } : undefined;
 }

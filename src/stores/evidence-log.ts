@@ -13,7 +13,7 @@ import type { GroupCommit, GroupedWrite } from "./group-commit.ts";
 import { compareHead, headProblem } from "./head-comparison.ts";
 import type { HeadReading, KnownHeads } from "./known-heads.ts";
 import { RENEW_MS } from "./lease.ts";
-import { type ChainedRecord, type ChainHead, type chainDrafts, hashAfter, toEvent } from "./record.ts";
+import { type ChainedRecord, type ChainHead, type chainDrafts, toEvent } from "./record.ts";
 import type { Effect, LogEnd, RecordBackend, RecordLog } from "./record-backend.ts";
 import { logReleased } from "./store-errors.ts";
 
@@ -146,7 +146,7 @@ export function signHead(
 /** Where the chain is after the last record. Throws LogCorrupt when that record ends no link. */
 export function headAfter(backend: RecordBackend, id: SessionId, last: ChainedRecord | undefined): ChainHead {
   if (last === undefined) return { lastEventId: 0, hash: chainStart(id) };
-  const hash = hashAfter(id, last);
+  const hash = last.link?.hash;
   if (hash !== undefined) return { lastEventId: last.id, hash };
   const detail = `the link of event ${last.id} of session ${id} is missing. Restore the log from a backup.`;
   throw new ReasonError("LogCorrupt", { path: backend.name, detail });
@@ -162,7 +162,7 @@ export function followedHead(
   if (reading.kind !== "known") return { known: 0, problem: headProblem(id, compareHead(reading, undefined)) };
   const { event } = reading.head;
   const [record] = backend.records(id, { after: event - 1, limit: 1 });
-  const hashAtHead = record?.id === event ? hashAfter(id, record) : undefined;
+  const hashAtHead = record?.id === event ? record.link?.hash : undefined;
   return { known: event, problem: headProblem(id, compareHead(reading, { lastEventId, hashAtHead })) };
 }
 

@@ -62,7 +62,7 @@ export function createEvidenceStore(
     restore: (session, records, known) =>
       guarded("writes", () => {
         const { id } = session;
-        const places = createPlacesToSign(id);
+        const places = createPlacesToSign();
         const checkpoints = (): readonly Checkpoint[] =>
           known ?? (signer ? places.all().map((head) => signHead(signer, clock, id, head)) : []);
         if (!backend.create(session, noting(records, places.note), checkpoints)) throw sessionExists(id);

@@ -1,16 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { NOW, sessionId } from "../../test/store-suite.ts";
-import {
-  chainStart,
-  createSalts,
-  type LinkedEvent,
-  MAX_LINK_EVENTS,
-  makeLink,
-  OpenLink,
-  singleContentHash,
-  singleLinkHash,
-} from "./evidence.ts";
+import { chainStart, createSalts, type LinkedEvent, MAX_LINK_EVENTS, makeLink, OpenLink } from "./evidence.ts";
 
 const sha256 = (...parts: (Buffer | string)[]): string => {
   const hash = createHash("sha256");
@@ -47,16 +38,6 @@ describe("a link", () => {
 
   it("begins with the name of the session", () => {
     expect(prev).toBe(sha256(`harness-log-1\n${sessionId(1)}`));
-  });
-
-  it("of the first format is over one event, in bytes", () => {
-    const content = singleContentHash(SALT, "é\ud800");
-    // What cannot be written as UTF-8 counts as the replacement character, as everywhere in Node.
-    expect(content).toBe(sha256(Buffer.from(SALT, "hex"), Buffer.from("é\ud800", "utf8")));
-    const written = JSON.stringify([sessionId(1), 7, "TextDelta", NOW, null]);
-    expect(singleLinkHash(sessionId(1), event(7, "TextDelta", "x"), { prev, content })).toBe(
-      sha256(Buffer.from(prev + content, "hex"), written),
-    );
   });
 });
 

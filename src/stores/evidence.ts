@@ -1,7 +1,7 @@
 /**
  * The chain that makes the log tamper-evident. Events that are stored together form a link: one hash over the link before it,
  * the metadata of its events and a salted hash of their contents, so that contents can expire and the chain still verifies.
- * Logs of the first format have a link for each event, made by another rule; both may stand in one chain. Pure.
+ * Pure.
  */
 import { hash as digest, randomBytes } from "node:crypto";
 import type { SessionId } from "#protocol";
@@ -33,13 +33,6 @@ export interface Link {
   /** Salted hash of the contents; both are absent when no event of the link has any. */
   readonly content?: string;
   readonly salt?: string;
-}
-
-/** The link of one event in the first format: it carries the hash of the event before it instead of its own. */
-export interface SingleLink {
-  readonly prev: string;
-  readonly content: string;
-  readonly salt: string;
 }
 
 /** Where the chain of a session begins. */
@@ -143,21 +136,6 @@ function openLink(events: readonly LinkedEvent[]): OpenLink {
   const open = new OpenLink();
   for (const event of events) open.add(event);
   return open;
-}
-
-/** First format: of one event's content. */
-export function singleContentHash(salt: string, payload: string): string {
-  return digest("sha256", Buffer.concat([Buffer.from(salt, "hex"), Buffer.from(payload, "utf8")]));
-}
-
-/** First format: the hash that the next event carries. */
-export function singleLinkHash(
-  session: SessionId,
-  { id, kind, ts, originator }: Omit<LinkedEvent, "payload">,
-  { prev, content }: Pick<SingleLink, "prev" | "content">,
-): string {
-  const facts = Buffer.from(JSON.stringify([session, id, kind, ts, originator]), "utf8");
-  return digest("sha256", Buffer.concat([Buffer.from(prev + content, "hex"), facts]));
 }
 
 /** Exactly so many lower-case hex digits: how hashes, salts, keys and signatures are written. */

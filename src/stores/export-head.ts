@@ -4,7 +4,7 @@ import type { SessionMeta } from "#engine";
 import type { ArchivedSession } from "./archive.ts";
 import { readSessionFields, sessionFields, textField } from "./session-fields.ts";
 
-/** 2: links of several events. 1 is read as well: a link for each event. */
+/** The form of the links: see docs/reference/evidence.md. */
 const EXPORT_FORMAT = 2;
 
 export interface ExportHead {
@@ -25,10 +25,8 @@ export function formatExportHead(meta: SessionMeta, protocolVersion: string): st
 /** Throws an Error that says what is wrong. */
 export function parseExportHead(line: string): ExportHead {
   const head = exportOf(line);
-  if (head.format !== 1 && head.format !== EXPORT_FORMAT) {
-    throw new Error(
-      `the format is ${String(head.format)}, but this version of Harness only reads ${EXPORT_FORMAT}; use a newer version`,
-    );
+  if (head.format !== EXPORT_FORMAT) {
+    throw new Error(`the format is ${String(head.format)}, but this version of Harness reads only ${EXPORT_FORMAT}`);
   }
   const { session } = head;
   if (!isRecord(session)) throw new Error("'session' is missing");

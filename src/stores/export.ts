@@ -4,7 +4,6 @@ import { chainStart } from "./evidence.ts";
 import { type EvidenceItem, evidenceLine, type SessionRecord } from "./evidence-lines.ts";
 import { expirePayload, hasContent } from "./expired-payload.ts";
 import { formatExportHead } from "./export-head.ts";
-import { hashAfter } from "./record.ts";
 
 /** Takes out of a payload what must not leave; gives the same object back when there is nothing. */
 export type PayloadFilter = (kind: string, payload: object) => object;
@@ -41,7 +40,7 @@ export async function* exportLines(
       });
       return;
     }
-    hash = hashAfter(record.session, record) ?? hash;
+    hash = record.link?.hash ?? hash;
     linked.push(record);
     if (filter !== undefined && record.link === undefined) continue;
     yield* recordLines(linked, filter);

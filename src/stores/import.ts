@@ -9,7 +9,7 @@ import { chainStart, createSalts, MAX_LINK_EVENTS } from "./evidence.ts";
 import { parseMark } from "./evidence-lines.ts";
 import { type ExportHead, parseExportHead } from "./export-head.ts";
 import { checkLink } from "./link-check.ts";
-import { type ChainedRecord, type ChainHead, hashAfter } from "./record.ts";
+import type { ChainedRecord, ChainHead } from "./record.ts";
 import { leaveWaitingInputs } from "./waiting-inputs.ts";
 
 export interface ImportOptions {
@@ -147,7 +147,7 @@ function* keptRecords(
       continue;
     }
     const last = open.at(-1);
-    const hash = last && hashAfter(session, last);
+    const hash = last?.link?.hash;
     if (last === undefined || hash === undefined) continue;
     at(options.name, entry.number, () => refuseBroken(session, chain.hash, open));
     yield* open;

@@ -1,6 +1,6 @@
 /** Whether a link of the chain is as it was made: over these events, behind that hash. Pure. */
 import type { SessionId } from "#protocol";
-import { recomputeLink, singleContentHash } from "./evidence.ts";
+import { recomputeLink } from "./evidence.ts";
 import { hasContent, isExpired } from "./expired-payload.ts";
 import type { ChainedRecord } from "./record.ts";
 
@@ -18,11 +18,6 @@ export function checkLink(session: SessionId, prev: string, events: readonly Cha
   const last = events.at(-1);
   if (last?.link === undefined) throw new Error("the last event of a link carries it");
   const { link } = last;
-  if ("prev" in link) {
-    const isWhole = singleContentHash(link.salt, last.payload) === link.content;
-    const isLinked = link.prev === prev && events.length === 1;
-    return { isLinked, ...judge(isWhole, events) };
-  }
   const { hash, content } = recomputeLink(session, prev, events, link);
   return { isLinked: hash === link.hash, ...judge(content === link.content, events) };
 }

@@ -94,7 +94,7 @@ function createMemoryBackend(sessions: Map<SessionId, StoredSession>): RecordBac
 function signUnsigned(id: SessionId, { records, checkpoints }: StoredSession, options: MemoryStoreOptions): void {
   const ts = new Date(options.clock.now()).toISOString();
   const signedTo = checkpoints.at(-1)?.event ?? 0;
-  const places = createPlacesToSign(id);
+  const places = createPlacesToSign();
   for (const record of records.slice(signedTo)) places.note(record);
   for (const { lastEventId: event, hash } of places.all()) {
     checkpoints.push(options.signer.sign({ session: id, event, hash, ts }));

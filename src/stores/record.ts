@@ -1,7 +1,7 @@
 /** An event as a store keeps it: the payload as JSON text, the session and the id held outside. */
 import type { EventDraft } from "#engine";
 import type { ClientId, Event, SessionId } from "#protocol";
-import { type Link, type LinkedEvent, OpenLink, type SingleLink, singleLinkHash } from "./evidence.ts";
+import { type Link, type LinkedEvent, OpenLink } from "./evidence.ts";
 import { eventTooLarge } from "./store-errors.ts";
 
 /** Bound on one payload; what tools and models may write is bounded far below it. */
@@ -23,7 +23,7 @@ function toPayload({ kind, payload }: EventDraft): string {
 /** A record with its place in the chain. */
 export interface ChainedRecord extends LinkedEvent {
   /** Of the link that ends with this event. */
-  readonly link: Link | SingleLink | undefined;
+  readonly link: Link | undefined;
 }
 
 /** Where the next link of a session goes: after this event, behind this hash. */
@@ -60,12 +60,6 @@ export function chainDrafts(
   }
   if (!open.isEmpty) close();
   return { records, head: { lastEventId: id, hash } };
-}
-
-/** The hash of the chain after a record that ends a link; undefined after any other. */
-export function hashAfter(session: SessionId, record: ChainedRecord | undefined): string | undefined {
-  if (record?.link === undefined) return undefined;
-  return "hash" in record.link ? record.link.hash : singleLinkHash(session, record, record.link);
 }
 
 export function toEvent(session: SessionId, id: number, record: EventRecord): Event {

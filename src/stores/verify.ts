@@ -9,7 +9,7 @@ import type { EvidenceItem, SessionRecord } from "./evidence-lines.ts";
 import { compareHead, type HeadComparison } from "./head-comparison.ts";
 import type { HeadReading } from "./known-heads.ts";
 import { checkLink } from "./link-check.ts";
-import { type ChainHead, hashAfter } from "./record.ts";
+import type { ChainHead } from "./record.ts";
 
 /** More are counted and not kept. */
 const MAX_FINDINGS = 10_000;
@@ -163,7 +163,7 @@ function createVerifier(options: VerifyOptions) {
       found(first, "broken-link", `${who} does not match ${first === 1 ? "the session" : "the events before it"}`);
     }
     expired += link.expired;
-    hash = hashAfter(session, record);
+    hash = record.link?.hash;
     for (const anchor of open.flatMap((event) => anchors().get(event.id) ?? [])) {
       // Anchors are made where a link ends; inside one the chain has no hash.
       if (anchor.event !== id || anchor.hash !== hash) {

@@ -4,15 +4,7 @@ import type { EventDraft } from "#engine";
 import { SessionId, TurnId } from "#protocol";
 import type { ArchiveStore } from "../../src/stores/archive.ts";
 import type { Checkpoint, Signer } from "../../src/stores/checkpoint.ts";
-import {
-  chainStart,
-  type Link,
-  makeLink,
-  recomputeLink,
-  type SingleLink,
-  singleContentHash,
-  singleLinkHash,
-} from "../../src/stores/evidence.ts";
+import { chainStart, type Link, makeLink, recomputeLink } from "../../src/stores/evidence.ts";
 import {
   type EvidenceItem,
   evidenceLine,
@@ -157,7 +149,7 @@ export const tamperings: readonly Tampering[] = [
     const item = items[at];
     if (item?.type !== "record" || item.record.link === undefined) return items;
     const { link } = item.record;
-    const other = "prev" in link ? { ...link, prev: flipped(link.prev) } : { ...link, hash: flipped(link.hash) };
+    const other = { ...link, hash: flipped(link.hash) };
     return items.with(at, { type: "record", record: { ...item.record, link: other } });
   }),
   byLink("the salt", (record, link) => ({ ...record, link: { ...link, salt: flipped(link.salt) } })),
@@ -173,10 +165,7 @@ export const tamperings: readonly Tampering[] = [
     const { link } = item.record;
     const record = { ...item.record, payload };
     const group = [...groupAround(items, at).slice(0, -1), record];
-    const content =
-      "prev" in link
-        ? singleContentHash(link.salt, payload)
-        : (recomputeLink(record.session, "", group, link).content ?? "");
+    const content = recomputeLink(record.session, "", group, link).content ?? "";
     return items.with(at, { type: "record", record: { ...record, link: { ...link, content } } });
   }),
   byItems("the hash of a link is gone", (items, rng) => {
@@ -303,7 +292,7 @@ function byRecord(name: string, change: (record: SessionRecord, rng: Rng) => Ses
 /** A change of a record that carries a link with a hash of contents. */
 function byLink(
   name: string,
-  change: (record: SessionRecord, link: (Link | SingleLink) & { salt: string; content: string }) => SessionRecord,
+  change: (record: SessionRecord, link: Link & { salt: string; content: string }) => SessionRecord,
 ): Tampering {
   return byItems(name, (items, rng) => {
     const at = anyOf(items, rng, isSalted);
@@ -358,31 +347,12 @@ function rebuilt(items: readonly Line[], { rehash, signer }: { rehash: boolean; 
   });
 }
 
-/** The link as it would be over these events behind this hash, in the format that it has. */
-function relinked(
-  link: Link | SingleLink,
-  prev: string,
-  group: readonly SessionRecord[],
-): { link: Link | SingleLink; hash: string } {
+/** The link as it would be over these events behind this hash. */
+function relinked(link: Link, prev: string, group: readonly SessionRecord[]): { link: Link; hash: string } {
   const last = group.at(-1);
   if (last === undefined) throw new Error("a link has events");
-  if ("prev" in link) {
-    const single = { prev, salt: link.salt, content: singleContentHash(link.salt, last.payload) };
-    return { link: single, hash: singleLinkHash(last.session, last, single) };
-  }
   const made = makeLink(last.session, prev, group, () => link.salt ?? "7".repeat(32));
   return { link: made, hash: made.hash };
-}
-
-/** The same log as the first format has it: a link for each event. */
-export async function inFirstFormat({ lines, key }: Pick<SampleLog, "lines" | "key">): Promise<string[]> {
-  const items = linesOf(await itemsOf(lines)).map((item, index): Line => {
-    if (item.type !== "record") return item;
-    const salt = index.toString(16).padStart(32, "0");
-    return { type: "record", record: { ...item.record, link: { prev: "", salt, content: "" } } };
-  });
-  const first = (lines[0] ?? "").replace('"format":2', '"format":1');
-  return [first, ...rebuilt(items, { rehash: true, signer: key }).map(evidenceLine)];
 }
 
 function cutAfterTurn(items: readonly Line[], rng: Rng): readonly Line[] {

@@ -1,8 +1,8 @@
 /** How the SQLite store keeps the chain, and the signed checkpoints beside it; the way to read it back. */
 import type { SessionId } from "#protocol";
 import type { Checkpoint } from "../checkpoint.ts";
-import { HASH_BYTES, type Link, recomputeLink, SALT_BYTES, type SingleLink } from "../evidence.ts";
-import { type ChainedRecord, hashAfter } from "../record.ts";
+import { HASH_BYTES, type Link, recomputeLink, SALT_BYTES } from "../evidence.ts";
+import type { ChainedRecord } from "../record.ts";
 import type { SqliteDatabase, Statements } from "./driver.ts";
 
 export const RECORD_COLUMNS = "id, kind, ts, originator, payload, link";
@@ -12,26 +12,21 @@ export interface RecordRow extends Omit<ChainedRecord, "link"> {
 }
 
 export function toChainedRecord({ id, kind, ts, originator, payload, link }: RecordRow): ChainedRecord {
-  return { id, kind, ts, originator, payload, link: link === null ? undefined : linkOf(link) };
+  return { id, kind, ts, originator, payload, link: linkOf(link) };
 }
 
-/** Stands behind the bytes of a link of the first format. */
-const FIRST_FORMAT = "01";
 const CONTENT_END = 2 * HASH_BYTES;
 const SALT_END = CONTENT_END + SALT_BYTES;
 
-/** Its hash, the hash of the contents and the salt; the first alone when no event of the link has content. */
-function linkOf(blob: Buffer): Link | SingleLink {
-  const first = blob.toString("hex", 0, HASH_BYTES);
-  if (blob.length === HASH_BYTES) return { hash: first };
-  const content = blob.toString("hex", HASH_BYTES, CONTENT_END);
-  const salt = blob.toString("hex", CONTENT_END, SALT_END);
-  return blob.length === SALT_END ? { hash: first, content, salt } : { prev: first, content, salt };
-}
-
-function hexOf(link: Link | SingleLink): string {
-  const { content = "", salt = "" } = link;
-  return "hash" in link ? link.hash + content + salt : link.prev + content + salt + FIRST_FORMAT;
+/**
+ * Its hash, the hash of the contents and the salt; the first alone when no event of the link has content. Undefined for what the schema
+ * took over from its first version, whose evidence is no longer read.
+ */
+function linkOf(blob: Buffer | null): Link | undefined {
+  if (blob === null || (blob.length !== HASH_BYTES && blob.length !== SALT_END)) return undefined;
+  const hash = blob.toString("hex", 0, HASH_BYTES);
+  if (blob.length === HASH_BYTES) return { hash };
+  return { hash, content: blob.toString("hex", HASH_BYTES, CONTENT_END), salt: blob.toString("hex", CONTENT_END) };
 }
 
 /** Inside a transaction. */
@@ -42,9 +37,10 @@ export function insertRecord(statement: Statements, key: number, record: Chained
     statement(sql).run(key, id, kind, ts, originator, payload);
     return;
   }
+  const { hash, content = "", salt = "" } = link;
   const sql = `INSERT INTO events (session, id, kind, ts, originator, payload, link)
     VALUES (?, ?, ?, ?, ?, ?, unhex(?))`;
-  statement(sql).run(key, id, kind, ts, originator, payload, hexOf(link));
+  statement(sql).run(key, id, kind, ts, originator, payload, hash + content + salt);
 }
 
 /** Inside a transaction. */
@@ -78,10 +74,10 @@ export function readCheckpoints(statement: Statements, session: SessionId, key: 
 }
 
 /** The hash of the chain after an event; undefined when there is none, or no link ends there. */
-export function hashAt(db: SqliteDatabase, session: SessionId, key: number, event: number): string | undefined {
+export function hashAt(db: SqliteDatabase, key: number, event: number): string | undefined {
   const sql = `SELECT ${RECORD_COLUMNS} FROM events WHERE session = ? AND id = ?`;
   const row = db.prepare<[number, number], RecordRow>(sql).get(key, event);
-  return row && hashAfter(session, toChainedRecord(row));
+  return row && toChainedRecord(row).link?.hash;
 }
 
 /** Whether the last link follows from the events in it and the one before. `start` is where the chain begins. */
@@ -89,12 +85,11 @@ export function lastLinkHolds(db: SqliteDatabase, session: SessionId, key: numbe
   const last = lastRecord((sql) => db.prepare<unknown[]>(sql), key);
   if (last === undefined) return true;
   const { id, link } = last;
-  // In the first format the hash is not stored with the event; `hashAt` has made it anew.
-  if (link === undefined || "prev" in link) return link !== undefined;
+  if (link === undefined) return false;
   const before = `SELECT ${RECORD_COLUMNS} FROM events WHERE session = ? AND id < ? AND link IS NOT NULL
     ORDER BY id DESC LIMIT 1`;
   const row = db.prepare<[number, number], RecordRow>(before).get(key, id);
-  const prev = row === undefined ? start : hashAfter(session, toChainedRecord(row));
+  const prev = row === undefined ? start : toChainedRecord(row).link?.hash;
   const sql = `SELECT ${RECORD_COLUMNS} FROM events WHERE session = ? AND id > ? ORDER BY id`;
   const events = db.prepare<[number, number], RecordRow>(sql).all(key, row?.id ?? 0);
   return prev !== undefined && recomputeLink(session, prev, events.map(toChainedRecord), link).hash === link.hash;

@@ -66,6 +66,20 @@ describe("the file", () => {
     expect(upgrades).toEqual([path]);
   });
 
+  it("reads events whose evidence has the form of the first schema, and does not continue them", async () => {
+    const before = await open();
+    await before.create(newSession(1));
+    await append(before, sessionId(1), [textDraft("a")], NOW);
+    await before.close();
+    const db = openDatabase({ path, clock, key });
+    db.exec("UPDATE events SET link = unhex(hex(link) || '01')");
+    db.close();
+    const after = await open();
+    expect(await after.read(sessionId(1), { after: 0, limit: 10 })).toHaveLength(1);
+    await expect(append(after, sessionId(1), [textDraft("b")], NOW)).rejects.toMatchObject({ reason: "LogCorrupt" });
+    await after.close();
+  });
+
   it("keeps its events when closed and opened again", async () => {
     const before = await open();
     await before.create(newSession(1));

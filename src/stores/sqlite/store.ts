@@ -8,7 +8,7 @@ import type { ArchivedSession, ArchiveStore } from "../archive.ts";
 import type { Checkpoint, Signer } from "../checkpoint.ts";
 import { chainStart } from "../evidence.ts";
 import { createEvidenceStore, type EvidenceOptions } from "../evidence-store.ts";
-import { type ChainedRecord, type ChainHead, chainDrafts, hashAfter, toEvent } from "../record.ts";
+import { type ChainedRecord, type ChainHead, chainDrafts, toEvent } from "../record.ts";
 import type { RecordBackend } from "../record-backend.ts";
 import { sessionNotFound } from "../store-errors.ts";
 import {
@@ -78,7 +78,7 @@ function createSqliteBackend(db: SqliteDatabase, clock: Pick<Clock, "now">, inse
         if (record.kind === "ToolIntent" || record.kind === "ToolOutcome") {
           noteCall(statement, key, toEvent(id, record.id, record), record.id);
         }
-        const hash = hashAfter(id, record);
+        const hash = record.link?.hash;
         if (hash !== undefined) head = { lastEventId: record.id, hash };
       }
       if (head.lastEventId === 0) return true;
@@ -96,7 +96,7 @@ function createSqliteBackend(db: SqliteDatabase, clock: Pick<Clock, "now">, inse
     const row = statement(sql).get(session) as (ChainHead & { key: number }) | undefined;
     if (row === undefined) throw sessionNotFound(session);
     const last = lastRecord(statement, row.key);
-    const hash = hashAfter(session, last);
+    const hash = last?.link?.hash;
     const isBehind = last !== undefined && last.id > row.lastEventId;
     return isBehind && hash !== undefined ? { lastEventId: last.id, hash } : row;
   });
