@@ -6,7 +6,7 @@ import { isInside } from "#world";
 import { type ContextSource, contextSources, DEFAULT_CONTEXT_SOURCES } from "./context-sources.ts";
 import { type OptionalKind, type OptionalPlaces, optionalKinds } from "./file-kinds.ts";
 import type { Problem } from "./project.ts";
-import { type FolderScan, isFileThere, isThere, type SourceFile } from "./project-files.ts";
+import { type FolderScan, isThere, type SourceFile, seenThere, wayFrom } from "./project-files.ts";
 import { warning } from "./schema.ts";
 
 const MAX_LEVELS = 64;
@@ -84,22 +84,26 @@ function scanKind(
   const [inside = root] = above;
   const folders = from === "repository" ? [...above, ...touched] : above;
   const problems: Problem[] = [];
-  const paths = new Set<string>();
+  const paths = new Map<string, Pick<SourceFile, "stamp">>();
   for (const folder of folders) {
     for (const pattern of patterns(options)) {
-      for (const path of found(folder, pattern.split("/"), (at, message) => {
-        problems.push(warning("too-many-files", { file: displayed(root, at), line: 1, column: 1 }, message));
+      for (const [path, seen] of found(folder, pattern.split("/"), (at, message) => {
+        problems.push(warning("too-many-files", { file: wayFrom(root, at), line: 1, column: 1 }, message));
       })) {
-        paths.add(path);
+        paths.set(path, seen);
       }
     }
   }
-  const files = [...paths].map((path): SourceFile => ({ kind, path, file: displayed(root, path), inside }));
+  const files = [...paths].map(
+    ([path, seen]): SourceFile => ({ kind, path, file: wayFrom(root, path), inside, ...seen }),
+  );
   if (files.length <= MAX_FILES) return { files, problems };
   const message = `The project has ${files.length} files of this kind. Harness reads the first ${MAX_FILES}.`;
   problems.push(warning("too-many-files", { file: files[MAX_FILES]?.file ?? ".", line: 1, column: 1 }, message));
   return { files: files.slice(0, MAX_FILES), problems };
 }
+
+type Found = readonly [path: string, seen: Pick<SourceFile, "stamp">];
 
 /** The paths that a pattern stands for, by name. A link to a folder is followed only where the pattern names one folder. */
 function found(
@@ -107,12 +111,13 @@ function found(
   [first, ...rest]: readonly string[],
   report: (folder: string, message: string) => void,
   depth = 0,
-): readonly string[] {
+): readonly Found[] {
   if (first === undefined) return [];
-  const next = (name: string): readonly string[] => {
+  const next = (name: string): readonly Found[] => {
     const path = join(folder, name);
     if (rest.length > 0) return found(path, rest, report);
-    return isFileThere(path) ? [path] : [];
+    const seen = seenThere(path);
+    return seen === undefined ? [] : [[path, seen]];
   };
   if (!first.includes("*")) return next(first);
   const entries = entriesOf(folder, report);
@@ -142,6 +147,7 @@ function entriesOf(folder: string, report: (folder: string, message: string) => 
 
 function nameMatches(pattern: string, name: string): boolean {
   if (name.startsWith(".") && !pattern.startsWith(".")) return false;
+  if (pattern === "*") return true;
   const isStar = (part: string): boolean => part === "*";
   return matchStars([...pattern], [...name], isStar, (part, item) => part === item);
 }
@@ -150,9 +156,4 @@ function fixedHead(pattern: string): string {
   const segments = pattern.split("/");
   const star = segments.findIndex((segment) => segment.includes("*"));
   return (star < 0 ? segments : segments.slice(0, star)).join("/");
-}
-
-/** As people know it: relative to the project, also above it. A lock file that says so holds on every machine. */
-function displayed(root: string, path: string): string {
-  return (isInside(root, path) ? relative(root, path) || "." : relative(root, path)).split(sep).join("/");
 }

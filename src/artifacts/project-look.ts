@@ -184,7 +184,7 @@ function seeFile(
   recordOf: RecordOf,
 ): SeenFile {
   if (before?.stamp !== undefined && !before.stamp.unsettled && before.source.kind === source.kind) {
-    if (stampOf(source.path)?.key === before.stamp.key) return before;
+    if ((source.stamp ?? stampOf(source.path))?.key === before.stamp.key) return before;
   }
   const outcome = readFileContent(source.path, source.file, inside);
   const stamp = outcome.stats && toStamp(outcome.stats);
