@@ -34,7 +34,7 @@ describe("one program, several profiles", () => {
       expect(results(await turn(strict, "write"))).toMatchObject([{ outcome: "denied" }]);
       expect(results(await turn(shop, "write"))).toMatchObject([{ outcome: "denied" }]);
       expect(results(await turn(plain, "write"))).toMatchObject([{ outcome: "ok" }]);
-      expect((await slash(web, "profile")).text).toContain("2 tools: web.fetch, ask_user");
+      expect((await slash(web, "profile")).text).toContain("4 tools: web.fetch, ask_user, plan, todos");
       expect((await slash(strict, "profile")).text).toMatch(/tool_packs +fs +\(.*strict\.toml\)/);
     },
   );

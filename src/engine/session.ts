@@ -121,6 +121,8 @@ export interface EngineSession {
   begin(): Promise<void>;
   /** Nothing that the session began is on its way to the store any more; to be awaited before its log is released. */
   settled(): Promise<void>;
+  /** The tools that the model is shown now. */
+  offered(): readonly Tool[];
   /** What the next turn would send first. Connects what a turn waits for; sends nothing and asks no hook. */
   preview(): Promise<RequestPreview>;
   /** From the next step on. */
@@ -350,6 +352,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
       queue.deliver();
     },
     deliverQueued: queue.deliver,
+    offered: tools,
     async preview() {
       await parts.beforeTurn?.();
       return previewRequest({

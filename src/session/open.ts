@@ -129,9 +129,8 @@ export async function openSession(
     const { servers } = place;
     const { isService } = dependencies;
     const work = workWords({ agreements, jobs, lasting: engine.lasting, mode: place.mode, clock, isService });
-    const { allTools: tools } = place;
-    const said = { model: () => engine.model, redaction: core.redaction };
-    const slash = sessionSlash({ ...place, ...said, dependencies, rules: ruled.rules, work, tools });
+    const said = { model: () => engine.model, tools: engine.offered, redaction: core.redaction };
+    const slash = sessionSlash({ ...place, ...said, dependencies, rules: ruled.rules, work });
     return {
       ...liveSession({ engine, models, context }),
       ...ruled,
