@@ -11,14 +11,14 @@ import {
   ensureDaemon,
   reachDaemon,
 } from "#daemon";
-import { loadConfig, mayHaveProject, tellExpiring, withProfile } from "#program";
+import { loadConfig, tellExpiring } from "#program";
 import { ReasonError, type SessionInfo } from "#protocol";
 import { lastSession, namedSession, newSession, type OfferParts, offeredSession } from "./attach-offer.ts";
 import { type AttachedParts, createResend, inputText } from "./attach-resend.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { converse } from "./conversation.ts";
+import { isLocal, reviewForDaemon } from "./daemon-project.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { reviewsAt } from "./file-review.ts";
 import { type InterfaceFlags, showsFullInterface } from "./interface-choice.ts";
 import { handleInterrupts } from "./interrupt.ts";
 import { beginningOfLastTurn, eventLine, openSessionView, type SessionView } from "./session-view.ts";
@@ -109,11 +109,12 @@ async function attach({ ports, client, revival, named, flags, left }: Attaching)
       await tellExpiring(ports, async () => (await loadConfig(ports, undefined)).settings.retention);
     }
     const workingDir = resolve(ports.cwd, flags.cwd ?? ".");
+    const isOwnDaemon = flags.connect === undefined;
     const parts: OfferParts = {
       client,
       terminal: (await ports.outward.through(ports, false)).terminal,
       workingDir,
-      review: () => reviewProject(ports, client, workingDir, flags.profile),
+      review: () => reviewForDaemon(ports, client, { dir: workingDir, profile: flags.profile, isOwnDaemon }),
       nowMs: clock.now(),
       signal: left.signal,
       ...defined({ model: flags.model, profile: flags.profile }),
@@ -124,7 +125,7 @@ async function attach({ ports, client, revival, named, flags, left }: Attaching)
       const info = await session.info();
       const { activity, working_dir, profile, model, last_event_id: last } = info;
       // Attaching opens it again.
-      if (activity === undefined) await reviewProject(ports, client, working_dir, profile);
+      if (activity === undefined) await reviewForDaemon(ports, client, { dir: working_dir, profile, isOwnDaemon });
       const since = await beginningOfLastTurn(session, last);
       const here = { ports, client, revival, session, left: left.signal };
       session = isFull
@@ -240,26 +241,6 @@ async function attached(
   return undefined;
 }
 
-/**
- * A daemon has no terminal to ask on, and refuses a project that nobody has agreed to. Whoever is here is asked first: what they ack
- * holds for the daemon of the same user. On another machine the folder is another one.
- */
-async function reviewProject(
-  ports: CliPorts,
-  { address }: Client,
-  dir: string,
-  profile: string | undefined,
-): Promise<void> {
-  if (!ports.terminal.interactive || !isLocal({ address }) || !mayHaveProject(ports, { dir })) return;
-  const { openTrustedProject } = await import("#program/trusted-project");
-  const { review, reviewServers } = reviewsAt(ports);
-  // What is wrong with the profile is the daemon's to say; it may have one that has no name here.
-  const place = await withProfile(ports, { dir }, defined({ profile })).catch(() => ({ dir }));
-  const { loaded, servers } = await openTrustedProject(ports, place, { review });
-  if (loaded.project === undefined || servers === undefined) return;
-  await reviewServers(loaded.project, (await loadConfig(ports, undefined)).settings, servers);
-}
-
 async function chosenSession(
   parts: OfferParts,
   named: string | undefined,
@@ -291,9 +272,4 @@ async function printEvents(
     await terminal.outDrained(eventLine(event));
   }
   return 0;
-}
-
-/** The daemon is on this machine, and of the same user. */
-function isLocal({ address }: Pick<Client, "address">): boolean {
-  return address.startsWith("unix:");
 }

@@ -5,4 +5,4 @@ export { type DaemonAccess, daemonFor, ensureDaemon } from "./ensure.ts";
 export { type DaemonFlags, daemonPlace, reachDaemon } from "./place.ts";
 export { askDaemon, askLocally, type LocalAnswer } from "./probe.ts";
 export { createDaemonRevival, type DaemonRevival } from "./revival.ts";
-export { type DaemonState, daemonPlaces, describeState, lookForDaemon } from "./state.ts";
+export { type DaemonState, daemonFacts, daemonPlaces, describeState, lookForDaemon } from "./state.ts";

@@ -33,6 +33,11 @@ export function daemonPlaces(env: ProgramPorts["env"]): DaemonPlaces {
   };
 }
 
+/** What the daemon of this user tells of itself; undefined while none runs. Asks it nothing. */
+export function daemonFacts({ env }: Pick<ProgramPorts, "env">): DaemonFacts | undefined {
+  return findClaim(daemonPlaces(env).claims)?.facts;
+}
+
 export type DaemonState =
   | { readonly kind: "none" }
   /** It has not answered yet, and is young enough to do so. */

@@ -134,6 +134,23 @@ describe("harness attach", () => {
     await leave(terminal);
   });
 
+  test("asks about the files that the daemon reads by its own flags", async () => {
+    const home = createCliHome();
+    home.put("claude.toml", 'name = "claude"\ncontext_sources = ["CLAUDE.md"]\n');
+    await startDaemon(home, "--profile", "./claude.toml", "--allow-project-hooks");
+    home.put("CLAUDE.md", "Answer in rhyme.\n");
+    home.put(".claude/settings.json", '{ "hooks": {} }\n');
+    const terminal = openCliTerminal(home, ["--plain"]);
+    for (const file of ["CLAUDE.md", ".claude/settings.json"]) {
+      await terminal.see(`${file} needs your ack`);
+      await terminal.see("[q]uit > ");
+      terminal.type("a");
+    }
+    await terminal.see("/help for help");
+    await terminal.see("› ");
+    await leave(terminal);
+  });
+
   test("shows the code when a program asks for a token", async () => {
     const home = createCliHome();
     await startDaemon(home);
