@@ -34,6 +34,16 @@ describe("a folder with AGENTS.md and no harness.md", () => {
     expect(await cli.run(...HELLO, "--no-project")).toMatchObject({ code: 0, out: "said\n" });
   });
 
+  test("is refused with the command that asks about the files of this run, also in a folder with a space", async () => {
+    const cli = repository(undefined, { "AGENTS.md": "Use tabs.\n", "my app/CLAUDE.md": "Use spaces.\n" });
+    cli.put("claude.toml", 'name = "claude"\ncontext_sources = ["CLAUDE.md"]\n');
+    const flags = ["--profile", "claude.toml", "--allow-project-hooks"];
+    const { err } = await cli.run(...HELLO, ...flags, "--cwd", "my app");
+    const command = `harness ack --dir '${join(cli.workspace, "my app")}' ${flags.join(" ")}`;
+    expect(err).toContain(`new     CLAUDE.md\nReview them with: ${command}. In CI:`);
+    expect((await cli.run("context", ...flags, "--dir", "my app")).out).toContain(`needs your ack: ${command}`);
+  });
+
   test("works once it is allowed, asks again about another content, and shows what changed", async () => {
     const cli = repository("a");
     const first = await cli.run(...HELLO);

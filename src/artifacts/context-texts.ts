@@ -52,6 +52,6 @@ export function instructionTexts({ optional, leftOut }: Pick<Project, "optional"
 
 const WHY = {
   denied: "you denied it; harness ack --denied asks again",
-  "not-acked": "it needs your ack: harness ack",
+  "not-acked": "needs your ack: harness ack",
   broken: "it cannot be read: harness validate says why",
 } as const;

@@ -113,7 +113,7 @@ test("files of a repository that have no effect are named with the reason: befor
     ...broken,
     ...hooks(off),
   });
-  expect(await rows("--allow-project-hooks")).toMatchObject(hooks(waits));
+  expect(await rows("--allow-project-hooks")).toMatchObject(hooks(`${waits} --allow-project-hooks`));
   expect(await cli.run("ack")).toMatchObject({ code: 0 });
   const shop = { shop: "it needs your approval. Run: harness mcp approve shop" };
   expect(await rows()).toEqual({ ...shop, ...broken, ...hooks(off) });

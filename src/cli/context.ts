@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { contextInForce, contextTexts, instructionTexts, type Project, skillList, skillsOf } from "#artifacts";
 import { defined, messageOf, visibleLine } from "#base";
 import {
+  ackCommand,
   basePrompt,
   conditionCheck,
   loadSettings,
@@ -97,9 +98,16 @@ async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags
   const counter = await tokenCounter(model);
   const redactor = await ports.outward.load();
   // As the model would see it, and before lines are drawn around it.
-  const section = (block: Omit<Section, "tokens">): Section => {
+  const command = ackCommand(ports, flags, { ...flags, ...defined({ allowProjectHooks: flags.projectHooks }) });
+  const section = ({ hidden, ...block }: Omit<Section, "tokens">): Section => {
     const text = redactor.text(block.text);
-    return { ...block, text, tokens: counter.count(text) };
+    // What waits is asked about by the command that looks at the same files.
+    return {
+      ...block,
+      ...defined({ hidden: hidden?.replace("harness ack", command) }),
+      text,
+      tokens: counter.count(text),
+    };
   };
   const blocks = promptBlocks({
     project:

@@ -143,6 +143,7 @@ export { type DaemonSeen, subsystemLines, subsystemsOf } from "./subsystems.ts";
 export { defaultTokenFile, describeClaims, type TokenParts, timeOf, tokenParts } from "./token-parts.ts";
 export { waitingTools } from "./tool-approval.ts";
 export {
+  ackCommand,
   ackRefusal,
   awaitingNames,
   lockFilePath,

@@ -221,7 +221,7 @@ function projectsOf(
     const found = isSame ? unused : undefined;
     if (found !== undefined) unused = undefined;
     else if (!mayHaveProject(ports, asked)) return undefined;
-    const trusted = found ?? (await openTrusted(ports, asked, options));
+    const trusted = found ?? (await openTrusted(ports, asked, { ...options, flags: { ...options.flags, ...flags } }));
     const { loader, loaded, askForAck } = trusted;
     const project = soundProject(loaded);
     // Those of the program were made with the project that it was opened with.
@@ -239,10 +239,14 @@ function projectsOf(
 async function openTrusted(
   ports: ProgramPorts,
   place: ProjectPlace,
-  { flags: { lockfile }, review }: OpenOptions,
+  { flags, review }: OpenOptions,
 ): Promise<TrustedProject> {
-  const { openTrustedProject } = await import("./trusted-project.ts");
-  return openTrustedProject(ports, place, defined({ review, lockfile }));
+  const { openTrustedProject, ackCommand } = await import("./trusted-project.ts");
+  const { lockfile } = flags;
+  return openTrustedProject(ports, place, {
+    ...defined({ review, lockfile }),
+    command: ackCommand(ports, place, flags),
+  });
 }
 
 /** With the servers of the project that somebody approved. Whoever can be asked is asked about the others first. */

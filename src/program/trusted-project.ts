@@ -12,6 +12,7 @@ import { askInline } from "./inline-acks.ts";
 import type { ProjectPorts } from "./ports.ts";
 import type { GivenAnswers, ServerAnswers } from "./project-servers.ts";
 import { type OpenedProject, openProject, type ProjectPlace } from "./projects.ts";
+import type { RunFlags } from "./run-flags.ts";
 import { userTrust } from "./user-trust.ts";
 
 /** Names a lock file, as `--lockfile` does. */
@@ -44,7 +45,7 @@ export interface TrustedProject extends OpenedProject {
 export async function openTrustedProject(
   ports: ProjectPorts,
   place: ProjectPlace,
-  { lockfile, review, remedy }: TrustFlags & { readonly review?: ReviewFiles; readonly remedy?: string },
+  { lockfile, review, ...advice }: TrustFlags & AckAdvice & { readonly review?: ReviewFiles },
 ): Promise<TrustedProject> {
   const named = lockFilePath(ports, lockfile);
   let own: ProjectTrust | undefined;
@@ -67,7 +68,7 @@ export async function openTrustedProject(
   if (awaiting === undefined) return { ...opened, ...defined({ askForAck, answers, servers: own }) };
   const problem = own?.problem();
   if (problem !== undefined) ports.terminal.err(`${paint(ports.terminal, "yellow", `warning: ${problem}`)}\n`);
-  if (ask === undefined) throw ackRefusal(awaiting, named, remedy);
+  if (ask === undefined) throw ackRefusal(awaiting, named, advice);
   const interrupted = new AbortController();
   const stopListening = ports.terminal.onInterrupt(() => interrupted.abort());
   try {
@@ -124,11 +125,41 @@ function readBounded(path: string): Buffer {
 
 const READ_BYTES = 64 * 1024;
 
+/** What to do about files that wait, where nobody can be asked. */
+export interface AckAdvice {
+  /** The command that asks about these files. Default: `harness ack`. */
+  readonly command?: string;
+  /** Instead of the flags that help without a person. */
+  readonly remedy?: string;
+}
+
+/** `harness ack`, for the files that a run with these flags reads. */
+export function ackCommand(
+  { cwd }: Pick<ProjectPorts, "cwd">,
+  { dir = ".", config }: Pick<ProjectPlace, "dir" | "config">,
+  { profile, framework, allowProjectHooks }: Pick<RunFlags, "profile" | "framework" | "allowProjectHooks">,
+): string {
+  const folder = resolve(cwd, dir);
+  return [
+    "harness ack",
+    ...(config === undefined ? [] : ["--config", shellWord(config)]),
+    ...(config !== undefined || folder === cwd ? [] : ["--dir", shellWord(folder)]),
+    ...(framework === true ? ["--framework"] : []),
+    ...(profile === undefined ? [] : ["--profile", shellWord(profile)]),
+    ...(allowProjectHooks === true ? ["--allow-project-hooks"] : []),
+  ].join(" ");
+}
+
+function shellWord(text: string): string {
+  const shown = visibleLine(text);
+  return /^[\w@%+=:,./-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`;
+}
+
 /** Names the files and what to do about them. */
 export function ackRefusal(
   awaiting: readonly AwaitingFile[],
   lockfile: string | undefined,
-  remedy?: string,
+  { command = "harness ack", remedy }: AckAdvice = {},
 ): ReasonError {
   const kinds = [...new Set(awaiting.map(({ kind }) => fileKinds[kind].name))].join(", ");
   const files = awaiting
@@ -137,14 +168,14 @@ export function ackRefusal(
   const more = awaiting.length - files.length;
   // A case is run because somebody asked for it; there is no going without it.
   const without = awaiting.every(({ kind }) => kind === "eval") ? "" : " Without the project: --no-project.";
-  const how = remedy ?? `In CI: --lockfile FILE, made by harness ack --emit-lockfile.${without}`;
+  const how = remedy ?? `In CI: --lockfile FILE, made by ${command} --emit-lockfile.${without}`;
   const text = [
     reasonText("NonInteractiveAckRefused", { kind: kinds }),
     ...files,
     more > 0 ? `\n  and ${more} more` : "",
     lockfile === undefined
-      ? `\nReview them with: harness ack. ${how}`
-      : `\nThey differ from ${lockfile}. Review them with harness ack, then write the lock file again: harness ack --emit-lockfile.`,
+      ? `\nReview them with: ${command}. ${how}`
+      : `\nThey differ from ${lockfile}. Review them with ${command}, then write the lock file again: ${command} --emit-lockfile.`,
   ];
   return ReasonError.withMessage("NonInteractiveAckRefused", text.join(""));
 }
