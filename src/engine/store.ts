@@ -51,6 +51,8 @@ export interface SessionStore {
    * that does not say is read from its first event.
    */
   historyStart?(id: SessionId): Promise<number>;
+  /** How many turns have begun. A store that would have to read them all does not say. */
+  turnCount?(id: SessionId): Promise<number>;
   /** The newest event up to which content has passed its time; 0 when none has. A store that keeps all of it does not say. */
   expiredTo?(id: SessionId): Promise<number>;
   close(): Promise<void>;

@@ -129,7 +129,9 @@ export async function findSession({ store }: Harness, name: string, caller: Slas
 /** Newest first, without those that other agents work in and those that the caller may not see. */
 async function sessionTable({ store, archive, control }: Harness, caller: SlashCaller, nowMs: number): Promise<string> {
   const open = new Map(control.sessions().map((state) => [state.id, state]));
-  const rows = [["", "state", "session", "age", "profile", "model", "branch of", "attached", "folder", "title"]];
+  const rows = [
+    ["", "state", "session", "age", "profile", "model", "turns", "branch of", "attached", "folder", "title"],
+  ];
   for (const meta of await store.list({ limit: LISTED })) {
     if (!mayRead(caller, meta.id) || (meta.parent !== undefined && (await isDelegate(archive, meta.id)))) continue;
     const info = sessionInfoOf(meta, open.get(meta.id));
@@ -140,6 +142,7 @@ async function sessionTable({ store, archive, control }: Harness, caller: SlashC
       age(nowMs - Date.parse(info.updated_at)),
       info.profile,
       info.model,
+      String((await archive.turnCount?.(meta.id)) ?? ""),
       info.parent ?? "",
       String(info.attached),
       info.working_dir,

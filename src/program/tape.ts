@@ -197,7 +197,7 @@ function tapedModels(tape: Tape, models: ModelChoice): ModelChoice {
 
 /** The log is our own: what it takes long for does not count as time. */
 function tapedStore(tape: Tape, store: SessionStore): SessionStore {
-  const { historyStart, expiredTo } = store;
+  const { historyStart, turnCount, expiredTo } = store;
   return {
     create: (session) => tape.inside(() => store.create(session)),
     get: (id) => tape.inside(() => store.get(id)),
@@ -206,6 +206,7 @@ function tapedStore(tape: Tape, store: SessionStore): SessionStore {
     delete: (id) => tape.inside(() => store.delete(id)),
     read: (id, options) => tape.inside(() => store.read(id, options)),
     ...(historyStart === undefined ? {} : { historyStart: (id) => tape.inside(() => historyStart.call(store, id)) }),
+    ...(turnCount === undefined ? {} : { turnCount: (id) => tape.inside(() => turnCount.call(store, id)) }),
     ...(expiredTo === undefined ? {} : { expiredTo: (id) => tape.inside(() => expiredTo.call(store, id)) }),
     close: () => tape.inside(() => store.close()),
     async acquire(id) {

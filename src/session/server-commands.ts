@@ -34,7 +34,7 @@ export function serverCommands(
     if (found !== undefined) return found;
     const names = declared.map((server) => server.name).join(", ");
     const there = names === "" ? "It has none" : `It has ${names}`;
-    const detail = `this session has no MCP server '${visibleLine(name).slice(0, 100)}'. ${there}.`;
+    const detail = `this session has no MCP server '${visibleLine(name).slice(0, 100)}'. ${there}`;
     throw new ReasonError("InvalidCommand", detail);
   }
 

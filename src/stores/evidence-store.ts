@@ -28,7 +28,7 @@ export function createEvidenceStore(
   { clock, signer, heads: place }: EvidenceOptions,
   chain = chainDrafts,
 ): ArchiveStore {
-  const { historyStart, expiredTo } = backend;
+  const { historyStart, turnCount, expiredTo } = backend;
   const heads = place && createKnownHeads(place, backend.name);
   const group = createGroupCommit(backend.groups);
   const open = new Set<() => void>();
@@ -93,6 +93,7 @@ export function createEvidenceStore(
       yield* mergeEvidence(id, readPages(store, id, head.lastEventId), checkpoints, head);
     },
     ...(historyStart && { historyStart: (id) => guarded("reads", () => historyStart(id)) }),
+    ...(turnCount && { turnCount: (id) => guarded("reads", () => turnCount(id)) }),
     ...(expiredTo && { expiredTo: (id) => guarded("reads", () => expiredTo(id)) }),
     async close() {
       if (isClosed) return;

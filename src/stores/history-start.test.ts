@@ -63,6 +63,7 @@ it.each<[string, EventDraft[], number]>([
 ])("begins in the right place: %s", async (_, drafts, start) => {
   await append(store, sessionId(1), drafts, NOW);
   expect(await store.historyStart?.(sessionId(1))).toBe(start);
+  expect(await store.turnCount?.(sessionId(1))).toBe(drafts.filter(({ kind }) => kind === "TurnStarted").length);
   expect(await conversationAfter(start)).toEqual(await conversationAfter(0));
 });
 

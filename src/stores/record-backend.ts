@@ -35,6 +35,7 @@ export interface RecordBackend {
   /** Where the chain ends, for a backend that keeps it apart from the records, so that a log without its end is noticed. */
   head?(id: SessionId): ChainHead;
   historyStart?(id: SessionId): number;
+  turnCount?(id: SessionId): number;
   expiredTo?(id: SessionId): number;
   /** Absent: each append is durable by itself. */
   readonly groups?: WriteGroups;

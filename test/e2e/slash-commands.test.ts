@@ -63,6 +63,9 @@ test("a command in Markdown and an alias of it run alike over REST and in a term
   expect((await run("sessions", "pin", { session: session.id })).json.result.text).toContain("stays open");
   expect((await home.ask("GET", `/v1/sessions/${session.id}`)).json.pinned).toBe(true);
   await home.ask("POST", `/v1/sessions/${session.id}/input?wait=turn`, textBody("Look at src."));
+  const [head = "", ...lines] = (await run("sessions", "list")).json.result.text.split("\n");
+  const row = lines.find((line: string) => line.includes(session.id));
+  expect(row.slice(head.indexOf("turns")).trimStart()).toMatch(/^1 /);
   expect((await run("", "cost")).json.result.text).toMatch(/scripted:\S+ +1 /);
   const branch = await run("sessions", "branch", { session: session.id, at: "at 1" });
   expect(branch.json.result).toMatchObject({ session: expect.stringMatching(/^sess_/) });

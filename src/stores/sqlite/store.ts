@@ -159,6 +159,12 @@ function createSqliteBackend(db: SqliteDatabase, clock: Pick<Clock, "now">, inse
       const turn = lastOf("TurnStarted", 1);
       return Math.min(boundary, (turn?.id ?? 1) - 1);
     },
+    turnCount(id) {
+      const sql = `SELECT count(*) AS turns FROM events WHERE session = ? AND kind = 'TurnStarted'
+        AND kind IN ('TurnStarted', 'CompactionTriggered')`;
+      // One row with the selected column.
+      return (statement(sql).get(keyOf(id)) as { turns: number }).turns;
+    },
     groups: writeGroups(db),
     failure: (effect, error) => (effect === "reads" && isDamage(error) ? damaged(db.name, error) : undefined),
     close: () => void db.close(),
