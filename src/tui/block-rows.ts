@@ -1,5 +1,6 @@
 /** Blocks of the conversation as rows of the terminal. Pure; no row is wider than `columns`. */
 import { counted, visibleLine } from "#base";
+import { duration } from "./amounts.ts";
 import { answerRows } from "./answer-rows.ts";
 import { changeOf, type FileChange } from "./change.ts";
 import { type ImageStyle, imageRows } from "./images.ts";
@@ -18,6 +19,7 @@ export interface RowStyle {
 }
 
 const PREVIEW_LINES = 4;
+const INPUT_ROWS = 12;
 const BAR = "  │ ";
 /** As `fs.read` writes the lines of a file. */
 const NUMBERED = /^ *\d+ /;
@@ -28,19 +30,11 @@ export function blockRows(block: Block, style: RowStyle): string[] {
   const { theme, columns, widgets } = style;
   switch (block.kind) {
     case "input":
-      return [
-        "",
-        ...wrapped(block.text, columns - 2, widgets).map((row, at) =>
-          theme.paint("input", `${at === 0 ? "› " : "  "}${row}`),
-        ),
-        ...(block.images ?? []).flatMap((image) => imageRows(image, style)),
-      ];
+      return ["", ...inputRows(block.text, style), ...(block.images ?? []).flatMap((image) => imageRows(image, style))];
     case "answer":
       return answerRows(block.text.slice(block.printed), style, block.fence);
     case "thinking":
-      return [
-        theme.paint("dim", block.isDone ? `∴ thought (${block.text.length} characters, Ctrl-O)` : "∴ thinking …"),
-      ];
+      return [theme.paint("dim", block.isDone ? `∴ thought${forHowLong(block.forMs)} (Ctrl-O)` : "∴ thinking …")];
     case "call":
       return callRows(block, style);
     case "delegate":
@@ -48,8 +42,23 @@ export function blockRows(block: Block, style: RowStyle): string[] {
     case "notice":
       return wrapped(block.text, columns, widgets).map((row) => paintTone(theme, block.tone, row));
     case "summary":
-      return [theme.paint("dim", widgets.truncateToWidth(block.text, columns)), ""];
+      return [theme.paint("dim", widgets.truncateToWidth(block.text, columns))];
   }
+}
+
+function forHowLong(ms: number): string {
+  return ms < 100 ? "" : ` for ${duration(ms)}`;
+}
+
+/** A long one is shortened, unless all of it is asked for. */
+export function inputRows(text: string, { theme, columns, widgets }: RowStyle, isWhole = false): string[] {
+  const rows = wrapped(text, columns - 2, widgets).map((row, at) => `${at === 0 ? "› " : "  "}${row}`);
+  const left = rows.length - INPUT_ROWS;
+  if (isWhole || left <= 1) return rows.map((row) => theme.paint("input", row));
+  return [
+    ...rows.slice(0, INPUT_ROWS).map((row) => theme.paint("input", row)),
+    theme.paint("dim", `  … ${left} more lines (Ctrl-O)`),
+  ];
 }
 
 function callRows(call: CallBlock, style: RowStyle): string[] {
@@ -169,11 +178,4 @@ export function wrapped(text: string, columns: number, { wrapTextWithAnsi, trunc
 
 function paintTone(theme: Theme, tone: Tone, text: string): string {
   return tone === "plain" ? text : theme.paint(tone, text);
-}
-
-export function duration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  return ms < 60_000
-    ? `${(ms / 1000).toFixed(1)} s`
-    : `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1000)} s`;
 }

@@ -1,7 +1,8 @@
 /** What a search in the conversation looks at, and a block in full. Pure. */
 import { visibleProse } from "#base";
+import { duration } from "./amounts.ts";
 import { answerRows } from "./answer-rows.ts";
-import { blockRows, duration, type RowStyle, wrapped } from "./block-rows.ts";
+import { blockRows, inputRows, type RowStyle, wrapped } from "./block-rows.ts";
 import { argsText, changeRows, foreignRows } from "./call-text.ts";
 import { changeOf } from "./change.ts";
 import { type Block, type CallBlock, isFinished } from "./transcript.ts";
@@ -24,6 +25,8 @@ export function transcriptRows(block: Block, isOpen: boolean, style: RowStyle): 
   switch (block.kind) {
     case "call":
       return [...rows, ...callDetailRows(block, style)];
+    case "input":
+      return ["", ...inputRows(block.text, style, true), ...rows.slice(1 + inputRows(block.text, style).length)];
     case "thinking":
       return [
         ...rows,

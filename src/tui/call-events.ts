@@ -1,6 +1,7 @@
 /** What the conversation shows of tool calls and delegates, folded from their events. Pure. */
 import { counted, visibleLine } from "#base";
 import { ClientId, type Event, type EventOf, type ToolOutputBlock } from "#protocol";
+import { money } from "./amounts.ts";
 import { changeOf } from "./change.ts";
 import { imagesOf } from "./images.ts";
 import { add, type CallBlock, changeCall, closedText, type Transcript } from "./transcript.ts";
@@ -118,7 +119,7 @@ function withDelegateEnd(
     reason === undefined ? status : `${status}: ${reason}`,
     counted(steps, "step"),
     counted(calls, "call"),
-    ...(cost === undefined ? [] : [`$${cost.toFixed(4)}`]),
+    ...(cost === undefined ? [] : [money(cost)]),
   ];
   const ended = { isOk: status === "ok", text: facts.join(" · "), durationMs };
   const at = before.blocks.findLastIndex((block) => block.kind === "delegate" && block.id === id);

@@ -1,6 +1,7 @@
 /** The conversation folded from the events of its session: inputs, answers, notices, summaries of turns. Pure. */
 import { counted, visibleProse } from "#base";
 import type { Event, EventOf, InputBlock, SessionId } from "#protocol";
+import { duration, money } from "./amounts.ts";
 import { doing, withCallEvent } from "./call-events.ts";
 import { imagesOf } from "./images.ts";
 import { withNotice } from "./notices.ts";
@@ -47,7 +48,7 @@ export function withEvent(transcript: Transcript, event: Event, nowMs: number): 
     }
     case "ThinkingDelta": {
       const { turn, step, block, text } = event.payload;
-      return doing(withThinking(before, `${turn}/${step}/${block}`, text), "thinking", nowMs);
+      return doing(withThinking(before, `${turn}/${step}/${block}`, text, nowMs), "thinking", nowMs);
     }
     case "CostIncremented": {
       const cost = event.payload.cost_usd ?? 0;
@@ -72,11 +73,15 @@ function withDelegateEvent(before: Transcript, event: Event, nowMs: number): Tra
 
 function withTurnEnd(before: Transcript, payload: EventOf<"TurnEnded">["payload"], nowMs: number): Transcript {
   const { outcome, usage, cost_usd: cost, steps } = payload;
-  const seconds = ((nowMs - before.turnSinceMs) / 1000).toFixed(1);
   const tokens = usage.input_tokens + usage.output_tokens;
   const files = before.changed.length === 0 ? [] : [`${counted(before.changed.length, "file")} changed`];
-  const money = cost === undefined ? [] : [`$${cost.toFixed(4)}`];
-  const parts = [`${seconds} s`, counted(steps, "step"), `${tokens} tokens`, ...money, ...files];
+  // A command of the person takes no step of the model.
+  const used = [
+    ...(steps === 0 ? [] : [counted(steps, "step")]),
+    ...(tokens === 0 ? [] : [`${tokens} tokens`]),
+    ...(cost === undefined || tokens === 0 ? [] : [money(cost)]),
+  ];
+  const parts = [duration(nowMs - before.turnSinceMs), ...used, ...files];
   const text = outcome === "answered" ? parts.join(" · ") : [outcome, ...parts].join(" · ");
   return {
     ...add(closed(before), { kind: "summary", text }),
@@ -93,12 +98,16 @@ function withText(before: Transcript, key: string, text: string): Transcript {
   return add(closedText(before), { kind: "answer", key, text, printed: 0, isDone: false });
 }
 
-function withThinking(before: Transcript, key: string, text: string): Transcript {
+function withThinking(before: Transcript, key: string, text: string, nowMs: number): Transcript {
   const last = before.blocks.at(-1);
   if (last?.kind === "thinking" && last.key === key) {
-    return { ...before, blocks: [...before.blocks.slice(0, -1), { ...last, text: last.text + text }] };
+    const longer = { ...last, text: last.text + text, forMs: nowMs - last.sinceMs };
+    return { ...before, blocks: [...before.blocks.slice(0, -1), longer] };
   }
-  return add(closedText(before), { kind: "thinking", key, text, isDone: false });
+  // The model thinks before its first words arrive.
+  const sinceMs = before.doing === "waiting for the model" ? before.doingSinceMs : nowMs;
+  const forMs = nowMs - sinceMs;
+  return add(closedText(before), { kind: "thinking", key, text, sinceMs, forMs, isDone: false });
 }
 
 function textOf(content: readonly InputBlock[]): string {

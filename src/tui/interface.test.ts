@@ -73,7 +73,7 @@ test("/clear empties the screen and the scrollback; the conversation goes on and
   screen.type("go", KEYS.enter);
   await screen.shows(/An answer\.[\s\S]*1 step/);
   screen.type("/clear", KEYS.enter);
-  await expect.poll(() => screen.text(), { interval: 10 }).toMatch(/^─+\n\n─+\nsess_/);
+  await expect.poll(() => screen.text(), { interval: 10 }).toMatch(/^\n─+\n\n─+\nsess_/);
   screen.type("again", KEYS.enter);
   await screen.shows(/^› again[\s\S]*Another one\./m);
   screen.type("\u000f");

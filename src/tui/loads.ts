@@ -18,8 +18,8 @@ export const loads = {
   /** What people can type. */
   commands: ({ commands }: LoadWorld): Promise<readonly SlashCommand[]> => commands(),
   reminder: ({ reminder }: LoadWorld): Promise<string> => reminder.text(),
-  /** Inputs of this project, newest first. */
-  history: async ({ history }: LoadWorld): Promise<readonly string[]> => history(),
+  /** Inputs of this project, newest first, each once. */
+  history: async ({ history }: LoadWorld): Promise<readonly string[]> => [...new Set(history())],
   /** `FROM:TO`: the events of the conversation from the one on and before the other, oldest first. */
   earlier: async ({ session }: LoadWorld, range: string): Promise<readonly Event[]> => {
     const [from = 0, end = 0] = range.split(":").map(Number);

@@ -1,6 +1,6 @@
 /** Rows of tools and delegates as a person sees them: who allowed a call, what it changed, how long it took, what runs now. */
-import { test } from "vitest";
-import { expectGolden, type Scene } from "../../test/fakes/golden-screens.ts";
+import { expect, test } from "vitest";
+import { expectGolden, playScene, type Scene } from "../../test/fakes/golden-screens.ts";
 
 const turn = "turn_1";
 const start = (call_id: string, name: string, label: string, args: unknown) =>
@@ -92,3 +92,35 @@ test("what a model writes reaches the terminal as text only", () =>
       ["ThinkingDelta", { turn, step: 2, block: 0, text: "\u001b[2J" }],
     ],
   }));
+
+test("a file that was read, a denied call, a long output and a long input take few rows", async () => {
+  const denied = { turn, call_id: "call_2", decision: "deny", by: `cli_${"0".repeat(26)}`, reason: "use the library" };
+  const shown = await playScene({
+    events: [
+      ["TurnStarted", { turn, content: [{ type: "text", text: numbers(40, "input") }], model: "m" }],
+      start("call_1", "fs.read", "Read", { path: "a.ts", offset: 3 }),
+      result("call_1", "     3\tconst a = 1;\n     4\tconst b = 2;"),
+      start("call_2", "exec", "Bash", { command: "rm x" }),
+      [
+        "PermissionRequested",
+        { turn, call_id: "call_2", name: "exec", label: "Bash", args: {}, summary: "", reason: "" },
+      ],
+      ["PermissionAnswered", denied],
+      result("call_2", "Permission denied for Bash", { is_error: true, outcome: "denied" }),
+      start("call_3", "exec", "Bash", { command: "seq" }),
+      result("call_3", numbers(9, "output")),
+      ["TurnEnded", { turn, outcome: "answered", usage: { input_tokens: 0, output_tokens: 0 }, cost_usd: 0, steps: 0 }],
+    ],
+  });
+  expect(shown).toMatch(
+    /input 12\n {2}… 28 more lines \(Ctrl-O\)\n✓ Read a\.ts offset=3 +2 lines · 412 ms\n✗ Bash rm x +denied\n/,
+  );
+  expect(shown).toMatch(
+    /denied\n {2}│ use the library\n✓ Bash seq .*\n {2}│ … 5 earlier lines \(Ctrl-O\)\n {2}│ output 6\n/,
+  );
+  expect(shown).toMatch(/output 9\n0 ms\n\n─/);
+});
+
+function numbers(count: number, word: string): string {
+  return Array.from({ length: count }, (_, at) => `${word} ${at + 1}`).join("\n");
+}

@@ -14,9 +14,18 @@ export type Block = (ShownBlock | CallBlock | DelegateBlock) & { readonly at?: n
 type ShownBlock =
   | { readonly kind: "input"; readonly text: string; readonly images?: readonly DrawnImage[] }
   | AnswerBlock
-  | { readonly kind: "thinking"; readonly key: string; readonly text: string; readonly isDone: boolean }
+  | ThinkingBlock
   | { readonly kind: "notice"; readonly tone: Tone; readonly text: string }
   | { readonly kind: "summary"; readonly text: string };
+
+interface ThinkingBlock {
+  readonly kind: "thinking";
+  readonly key: string;
+  readonly text: string;
+  readonly sinceMs: number;
+  readonly forMs: number;
+  readonly isDone: boolean;
+}
 
 export interface AnswerBlock {
   readonly kind: "answer";

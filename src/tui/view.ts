@@ -1,6 +1,7 @@
 /** What is on the screen: a layer on all of it, or the live region with what is not settled, the question, layer or editor, and the status line. Pure. */
 import { counted, visibleLine } from "#base";
-import { blockRows, duration, type RowStyle, spinner, wrapped } from "./block-rows.ts";
+import { duration } from "./amounts.ts";
+import { blockRows, type RowStyle, spinner, wrapped } from "./block-rows.ts";
 import type { FullFrame } from "./full-screen.ts";
 import type { LayerView } from "./layer.ts";
 import { keyName } from "./layer-rows.ts";
@@ -57,7 +58,12 @@ export function liveRegion(
     ...focus.rows,
     status,
   ];
-  const above = [...state.transcript.blocks.flatMap((block) => blockRows(block, style)), ...doingRows(state, style)];
+  const above = [
+    ...state.transcript.blocks.flatMap((block) => blockRows(block, style)),
+    ...doingRows(state, style),
+    // Where the next input would begin.
+    ...(state.transcript.isTurnRunning || state.transcript.turn === "" ? [] : [""]),
+  ];
   const room = Math.max(0, most - below.length);
   const shown = room === 0 ? [] : above.slice(-room);
   const rows = [...shown, ...below].slice(-most);

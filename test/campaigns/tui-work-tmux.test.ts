@@ -153,7 +153,7 @@ describe.skipIf(!hasTmux)("the work of a session in tmux", { timeout: 240_000 },
     await expect.poll(() => pane.all().match(/Nothing to do\./g)).toHaveLength(8);
     await ask("/clear");
     await expect.poll(() => pane.all()).not.toMatch(/hello|READY|Nothing/);
-    expect(pane.screen()).toMatch(/^─+\n\n─+\nsess_/);
+    expect(pane.screen()).toMatch(/^\n─+\n\n─+\nsess_/);
     pane.press("C-o");
     await pane.sees(/hello 7/);
   });

@@ -110,7 +110,7 @@ function frameOf({ question, pager, seen }: AckState, { keymap }: Pick<LayerCont
       ["review-accept", left > 0 ? "more" : "accept the file"],
       ["review-deny", "deny it"],
       ["review-next", "next"],
-      ["review-previous", "previous"],
+      ["review-previous", "prev"],
       ["review-whole", "all"],
       ["review-save", "save"],
       ["close", "back"],

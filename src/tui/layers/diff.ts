@@ -126,7 +126,7 @@ function frameOf(state: DiffState, { keymap }: Pick<LayerContext, "keymap">): Pa
     note: note || summary(state, scope, denied),
     hints: [
       ["review-next", "next"],
-      ["review-previous", "previous"],
+      ["review-previous", "prev"],
       ["diff-next-file", "next file"],
       ["review-accept", "keep"],
       ["review-deny", "take back"],

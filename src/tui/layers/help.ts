@@ -1,4 +1,5 @@
 /** The keys: every action with the keys that are in force, by the place where they count. */
+import { wrapped } from "../block-rows.ts";
 import type { KeyRow } from "../key-table.ts";
 import { defineLayer, type LayerContext } from "../layer.ts";
 import { headRow, keyHints, keyName } from "../layer-rows.ts";
@@ -50,19 +51,23 @@ const PLACES: Readonly<Record<string, string>> = {
 };
 
 function helpRows({ keymap, style }: LayerContext): readonly string[] {
-  const { theme, widgets, columns } = style;
+  const { theme } = style;
   const groups = Map.groupBy(
     keymap.rows.filter(({ keys }) => keys.length > 0),
     ({ place }) => place,
   );
   return [...groups].flatMap(([place, rows]) => {
-    const lines = rows.map((row) => widgets.truncateToWidth(line(row, columns), columns, "…"));
+    const lines = rows.flatMap((row) => keyRows(row, style));
     return [theme.paint("heading", PLACES[place] ?? `In ${place}`), ...lines, ""];
   });
 }
 
 /** The name of the action, which `[keys]` goes by, where there is room for it. */
-function line({ keys, action, help }: KeyRow, columns: number): string {
+function keyRows({ keys, action, help }: KeyRow, { columns, widgets }: LayerContext["style"]): string[] {
   const name = columns < NAMED_FROM_COLUMNS ? "" : `${action.padEnd(ACTION_COLUMNS)} `;
-  return `  ${keys.map(keyName).join(", ").padEnd(KEYS_COLUMNS)} ${name}${help}`;
+  const head = `  ${keys.map(keyName).join(", ").padEnd(KEYS_COLUMNS)} ${name}`;
+  const blank = " ".repeat(widgets.visibleWidth(head));
+  return wrapped(help, columns - blank.length, widgets).map((row, at) => {
+    return widgets.truncateToWidth(`${at === 0 ? head : blank}${row}`, columns);
+  });
 }

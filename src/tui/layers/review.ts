@@ -63,7 +63,7 @@ function frameOf({ pager: { change, verdicts, hunk }, question, note }: ReviewSt
       ["review-accept", "accept"],
       ["review-deny", "deny"],
       ["review-next", "next"],
-      ["review-previous", "previous"],
+      ["review-previous", "prev"],
       ["review-whole", "all"],
       ["review-save", "save"],
       ["review-send", "answer"],
