@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { SessionId } from "#protocol";
-import { createScheduleStore, intervalTimes, type Schedule, type TickRecord } from "#schedules";
+import { createScheduleStore, intervalTimes, type Schedule, type ScheduleStore, type TickRecord } from "#schedules";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { RUNS_AT_ONCE, type RunEnd, watchSchedules } from "./schedule-watch.ts";
 
@@ -26,10 +26,15 @@ async function rig(names: readonly string[] = ["a"]) {
   const failures: string[] = [];
   const open: ((end: RunEnd) => void)[] = [];
   const minute = (ms: number): number => (ms - startMs) / MINUTE_MS;
+  const disk = { isFull: false };
+  const change: ScheduleStore["change"] = async (...args) => {
+    if (disk.isFull) throw new Error("no room");
+    return store.change(...args);
+  };
   const watch = () =>
     watchSchedules({
       clock,
-      store,
+      store: { ...store, change },
       async run(_schedule, onSession) {
         await onSession(session);
         return new Promise((resolve) => open.push(resolve));
@@ -38,7 +43,7 @@ async function rig(names: readonly string[] = ["a"]) {
         void seen.push([name, minute(tickMs), state, ...(count === undefined ? [] : [count])].join(" ")),
       onFailure: (failure, schedule) => void failures.push(`${schedule}: ${String(failure)}`),
     });
-  return { clock, store, watch, seen, failures, open };
+  return { clock, store, watch, seen, failures, open, disk };
 }
 
 function made(name: string, createdMs: number): Schedule {
@@ -75,6 +80,36 @@ test("a daemon that begins reports what an earlier one left and what nobody ran"
   expect(seen).toEqual(["a 10 claimed", "a 10 lost", "a 20 missed 3"]);
   expect(store.get("a").totals).toEqual({ claimed: 1, missed: 3, lost: 1 });
   second.stop();
+});
+
+test("the end of a run that cannot be stored is tried again, and later ticks run", async () => {
+  const { clock, watch, seen, open, failures, disk } = await rig();
+  const watching = watch();
+  await clock.advance(10 * MINUTE_MS);
+  disk.isFull = true;
+  open[0]?.({ state: "done", session });
+  await clock.advance(MINUTE_MS);
+  expect([seen, failures]).toEqual([["a 10 claimed"], ["a: Error: no room"]]);
+  disk.isFull = false;
+  await clock.advance(9 * MINUTE_MS);
+  expect(seen).toEqual(["a 10 claimed", "a 10 done", "a 20 claimed"]);
+  disk.isFull = true;
+  open[1]?.({ state: "done", session });
+  await clock.advance(1_000);
+  watching.stop();
+  await watching.settled();
+});
+
+test("a tick that cannot be claimed does not run; it is tried again while it is in time", async () => {
+  const { clock, watch, seen, failures, disk } = await rig();
+  disk.isFull = true;
+  const watching = watch();
+  await clock.advance(11 * MINUTE_MS);
+  expect([seen, failures]).toEqual([[], ["a: Error: no room"]]);
+  disk.isFull = false;
+  await clock.advance(1_000);
+  expect(seen).toEqual(["a 10 claimed"]);
+  watching.stop();
 });
 
 test("so many runs work at a time, and the others wait for room", async () => {

@@ -95,9 +95,26 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
       await store.change(schedule, (now) => changeRun(now, claim, { state: "running", session }));
     });
     const over = { ...end, endedMs: clock.now() };
-    // A schedule that was removed meanwhile has no record any more; the log has the run.
-    await store.change(schedule, (now) => changeRun(now, claim, over));
+    await storeEnd(schedule, claim, over);
     options.onRecord(schedule, { ...claim, ...over });
+  }
+
+  /**
+   * Until it is stored, since later ticks would find a run that never ends. Rejects when it could not be stored and this daemon ends:
+   * the next one reports the tick as lost.
+   */
+  async function storeEnd(schedule: Schedule, claim: TickRecord, over: Partial<TickRecord>): Promise<void> {
+    for (let isTold = false; ; isTold = true) {
+      try {
+        // A schedule that was removed meanwhile has no record any more; the log has the run.
+        await store.change(schedule, (now) => changeRun(now, claim, over));
+        return;
+      } catch (failure) {
+        if (stopped.signal.aborted) throw failure;
+        if (!isTold) options.onFailure(failure, schedule.name);
+        await clock.sleep(LOOK_EVERY_MS, stopped.signal);
+      }
+    }
   }
 
   async function look(): Promise<void> {
