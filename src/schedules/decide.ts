@@ -36,6 +36,7 @@ export function decide(schedule: Schedule, moment: Moment): Decision {
   const isWorking = schedule.records.some(isOpen);
   const cause = (tick: number): MissedCause => {
     if (tick < watchedSinceMs) return "no-daemon";
+    if (isWorking) return "overlap";
     return hasRoom ? "asleep" : "busy";
   };
   let next = schedule;
@@ -54,11 +55,10 @@ export function decide(schedule: Schedule, moment: Moment): Decision {
   const unwatched = tooLate.filter((tick) => cause(tick) === "no-daemon");
   const watched = tooLate.slice(unwatched.length);
   miss(unwatched, "no-daemon", isCut);
-  miss(watched, hasRoom ? "asleep" : "busy", isCut && unwatched.length === 0);
-  if (!isInTime) return { schedule: next, missed };
-  if (isWorking) miss([last], "overlap", false);
-  // One that waits for room is decided when there is some, or when it is too late.
-  if (isWorking || !hasRoom) return { schedule: next, missed };
+  const [first] = watched;
+  if (first !== undefined) miss(watched, cause(first), isCut && unwatched.length === 0);
+  // One that waits for the run before it or for room is decided when it can begin, when the next is due, or when it is too late.
+  if (!isInTime || isWorking || !hasRoom) return { schedule: next, missed };
   const run: TickRecord = { tickMs: last, state: "claimed" };
   return { schedule: claimed(next, run, last), run, missed };
 }

@@ -52,11 +52,15 @@ describe("a tick", () => {
     expect(minuteOf(run?.tickMs ?? 0)).toBe(40);
   });
 
-  test("is missed while the run before it works", () => {
-    const first = decide(scheduled(), at(10)).schedule;
-    const second = decide(first, at(20));
-    expect(second.run).toBeUndefined();
-    expect(second.schedule.records.map(brief)).toEqual(["10 claimed", "20 missed overlap 1"]);
+  test("waits for the run before it, and is missed when that works on or the next tick is due", () => {
+    const { schedule: first, run } = decide(scheduled(), at(10));
+    expect(decide(first, at(21))).toEqual({ schedule: first, missed: [] });
+    expect(minuteOf(decide(ended(first, run), at(21.5)).run?.tickMs ?? 0)).toBe(20);
+    const late = decide(first, at(22.1)).schedule;
+    expect(late.records.map(brief)).toEqual(["10 claimed", "20 missed overlap 1"]);
+    const each = scheduled(intervalTimes("1m"));
+    const working = decide(each, at(1)).schedule;
+    expect(decide(working, at(3)).schedule.records.map(brief)).toEqual(["1 claimed", "2 missed overlap 1"]);
   });
 
   test("waits for room, and is missed when there was none in time", () => {
@@ -177,6 +181,14 @@ describe("times", () => {
       "2026-10-25T00:30",
       "2026-10-26T01:30",
     ]);
+  });
+
+  test.each([
+    ["0 0 1,30 * *", Date.UTC(2027, 1, 5), Date.UTC(2027, 2, 1)],
+    ["0 0 */5 * 1", Date.UTC(2026, 1, 27), Date.UTC(2026, 2, 1)],
+    ["0 0 31 * *", Date.UTC(2026, 1, 5), Date.UTC(2026, 2, 31)],
+  ])("%s leaves out no day after a short month", (expression, afterMs, tickMs) => {
+    expect(nextTick({ times: cronTimes(expression, "UTC"), createdMs: 0 }, afterMs)).toBe(tickMs);
   });
 
   test.each([

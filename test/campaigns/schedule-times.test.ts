@@ -1,7 +1,7 @@
 /** Ticks of cron expressions against an oracle that goes through every minute and asks `Intl.DateTimeFormat` what a clock there shows. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cronTimes, MAX_COUNTED_TICKS, nextTick, ticksBetween } from "./times.ts";
+import { cronTimes, MAX_COUNTED_TICKS, ticksBetween } from "../../src/schedules/times.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -107,14 +107,6 @@ const mostlyDaily = fc
   .tuple(field(0, 59), fc.oneof(field(0, 23), field(0, 3)))
   .map((fields) => `${fields.join(" ")} * * *`);
 
-test.each([
-  ["0 0 1,30 * *", Date.UTC(2027, 1, 5), Date.UTC(2027, 2, 1)],
-  ["0 0 */5 * 1", Date.UTC(2026, 1, 27), Date.UTC(2026, 2, 1)],
-  ["0 0 31 * *", Date.UTC(2026, 1, 5), Date.UTC(2026, 2, 31)],
-])("%s leaves out no day after a short month", (expression, afterMs, tickMs) => {
-  expect(nextTick({ times: cronTimes(expression, "UTC"), createdMs: 0 }, afterMs)).toBe(tickMs);
-});
-
 test("an expression has the ticks that a clock on the wall shows, also where the clock changes", () => {
   fc.assert(
     fc.property(fc.oneof(mostlyDaily, expressions), fc.constantFrom(...CHANGES), (expression, change) => {
@@ -127,6 +119,6 @@ test("an expression has the ticks that a clock on the wall shows, also where the
       expect(ticks.slice(0, MAX_COUNTED_TICKS)).toEqual(expected.slice(0, MAX_COUNTED_TICKS));
       expect(ticks.at(-1)).toBe(expected.at(-1));
     }),
-    { numRuns: 60, seed: 11 },
+    { numRuns: 200, seed: 11 },
   );
 });
