@@ -3,6 +3,7 @@ import { counted, visibleLine } from "#base";
 import { duration } from "./amounts.ts";
 import { answerRows } from "./answer-rows.ts";
 import { changeOf, type FileChange } from "./change.ts";
+import type { GrowingAnswers } from "./growing-answers.ts";
 import { type ImageStyle, imageRows } from "./images.ts";
 import type { Theme } from "./theme.ts";
 import type { Block, CallBlock, DelegateBlock, Tone } from "./transcript.ts";
@@ -16,6 +17,8 @@ export interface RowStyle {
   readonly nowMs: number;
   /** For rows that are final, where the terminal draws images. */
   readonly images?: ImageStyle;
+  /** Of answers that are not final; without it they are made into rows as a whole. */
+  readonly growing?: GrowingAnswers;
 }
 
 const PREVIEW_LINES = 4;

@@ -3,6 +3,7 @@ import { createBackgroundWatch } from "./background.ts";
 import type { RowStyle } from "./block-rows.ts";
 import { createCompletion } from "./completion.ts";
 import { applyEditorKeys, editorKeyRows } from "./editor-keys.ts";
+import { createGrowingAnswers } from "./growing-answers.ts";
 import type { ImageProtocol } from "./images.ts";
 import { createInputEditor } from "./input-editor.ts";
 import type { InterfaceEnd, InterfaceParts, RunningInterface } from "./interface.ts";
@@ -68,6 +69,7 @@ export function createRunning({ parts, painter, signal, end, ...from }: RunningO
     ...{ screen, widgets, isOn: parts.followsBackground },
     onTheme: (name) => dispatch({ type: "background", theme: name }),
   });
+  const growing = createGrowingAnswers();
   const keys = new widgets.StdinBuffer();
   keys.on("data", (sequence) => {
     if (background.takes(sequence)) return;
@@ -88,7 +90,7 @@ export function createRunning({ parts, painter, signal, end, ...from }: RunningO
     dispatch,
     frame() {
       const columns = layoutColumns(state.size);
-      const style = { columns, theme: themes[state.theme], widgets, nowMs: state.nowMs };
+      const style = { columns, theme: themes[state.theme], widgets, nowMs: state.nowMs, growing };
       const full = fullScreen(state, style, context());
       // What becomes final meanwhile is printed when the main screen is back.
       if (full !== undefined) {

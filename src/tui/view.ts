@@ -58,18 +58,25 @@ export function liveRegion(
     ...focus.rows,
     status,
   ];
-  const above = [
-    ...state.transcript.blocks.flatMap((block) => blockRows(block, style)),
-    ...doingRows(state, style),
-    // Where the next input would begin.
-    ...(state.transcript.isTurnRunning || state.transcript.turn === "" ? [] : [""]),
-  ];
   const room = Math.max(0, most - below.length);
-  const shown = room === 0 ? [] : above.slice(-room);
+  const shown = room === 0 ? [] : movingRows(state, room, style).slice(-room);
   const rows = [...shown, ...below].slice(-most);
   if (focus.cursor === undefined) return { rows };
   const at = rows.length - 1 - focus.rows.length + focus.cursor.row;
   return at < 0 ? { rows } : { rows, cursor: { row: at, column: focus.cursor.column } };
+}
+
+/** What is not printed yet, as far as there is room for it at its end. */
+function movingRows(state: State, room: number, style: RowStyle): readonly string[] {
+  const { isTurnRunning, turn } = state.transcript;
+  // Where the next input would begin.
+  let rows: readonly string[] = [...doingRows(state, style), ...(isTurnRunning || turn === "" ? [] : [""])];
+  for (const block of state.transcript.blocks.toReversed()) {
+    if (rows.length >= room) break;
+    const own = block.kind === "answer" ? style.growing?.(block, style) : undefined;
+    rows = [...(own ?? blockRows(block, style)), ...rows];
+  }
+  return rows;
 }
 
 /** What has the keys, below the question: a modal layer or the editor; nothing while a key answers. */
