@@ -116,12 +116,17 @@ async function screenOf(scene: Scene, size: { columns: number; rows: number }, t
 }
 
 function sceneSession({ answers = {}, session = {} }: Scene): ClientSession {
-  async function submit({ kind }: { kind: string }) {
-    if (kind === "DescribeSession" && !(kind in answers)) throw new Error("the scene has no facts");
-    return { result: answers[kind] };
-  }
-  return { id: SESSION_ID, submit, ...session } as unknown as ClientSession; // only what the interface calls
+  const answer: Submit = async ({ kind }) => ({ result: answers[kind] });
+  const own = (session.submit as Submit | undefined) ?? answer;
+  const submit: Submit = async (command) => {
+    const reply = await own(command);
+    if (command.kind === "DescribeSession" && reply.result === undefined) throw new Error("the scene has no facts");
+    return reply;
+  };
+  return { id: SESSION_ID, ...session, submit } as unknown as ClientSession; // only what the interface calls
 }
+
+type Submit = (command: { readonly kind: string }) => Promise<{ readonly result?: unknown }>;
 
 /** What was asked for has come; all of it is at hand. */
 async function settled(): Promise<void> {
