@@ -44,6 +44,26 @@ describe("a folder with AGENTS.md and no harness.md", () => {
     expect((await cli.run("context", ...flags, "--dir", "my app")).out).toContain(`needs your ack: ${command}`);
   });
 
+  test("below the project is answered for with --nested, also in a lock file, and listed by harness context", async () => {
+    const files = { "AGENTS.md": "root", "a/AGENTS.md": "below", "b/c/AGENTS.md": "deeper" };
+    const notWalked = { "node_modules/x/AGENTS.md": "foreign", ".hidden/AGENTS.md": "hidden", "d/CLAUDE.md": "off" };
+    const cli = repository("a", { ...files, ...notWalked });
+    expect(await cli.run("ack")).toMatchObject({ code: 0, err: expect.stringContaining("1 file of") });
+    const row = async (file: string) =>
+      (await cli.run("context")).out.split("\n").find((line) => line.includes(` ${file} `));
+    expect(await row("b/c/AGENTS.md")).toMatch(/needs your ack: harness ack --nested$/);
+    expect(await cli.run("verify-ack", "--nested")).toMatchObject({
+      code: 1,
+      out: "new     a/AGENTS.md\nnew     b/c/AGENTS.md\n",
+    });
+    const { err } = await cli.run("ack", "--nested", "--emit-lockfile");
+    expect(err).toContain("3 files of");
+    expect(await row("b/c/AGENTS.md")).toMatch(/joins when the agent works in b\/c$/);
+    const lock = JSON.parse(readFileSync(join(cli.workspace, "approved.lock"), "utf8"));
+    expect(lock.files.map(({ path }: { path: string }) => path)).toEqual(Object.keys(files));
+    expect(await cli.run("verify-ack", "--nested", "--lockfile", "approved.lock")).toMatchObject({ code: 0 });
+  });
+
   test("works once it is allowed, asks again about another content, and shows what changed", async () => {
     const cli = repository("a");
     const first = await cli.run(...HELLO);

@@ -29,7 +29,7 @@ export {
   type OptionalFile,
   optionalFiles,
 } from "./optional-file.ts";
-export { notEnabledFiles } from "./optional-look.ts";
+export { nestedFolders, notEnabledFiles } from "./optional-look.ts";
 export { type OwnSkills, type SkillOrigin, withOwnSkills } from "./own-skill.ts";
 export { isProfileName } from "./profile-name.ts";
 export { loadProfileParser } from "./profile-parser.ts";

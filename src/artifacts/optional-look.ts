@@ -15,6 +15,11 @@ const MAX_DEPTH = 8;
 /** In one folder, and of one kind; more is a mistake, or a flood. */
 const MAX_ENTRIES = 10_000;
 const MAX_FILES = 2_000;
+/** That are walked in the search for context files, and that may have some. */
+const MAX_WALKED = 20_000;
+const MAX_NESTED = 2_000;
+/** Packages of others bring files for those who work on them. */
+const FOREIGN_FOLDER = "node_modules";
 
 export const defaultOptionalPlaces: OptionalPlaces = { contextSources: DEFAULT_CONTEXT_SOURCES };
 
@@ -57,6 +62,34 @@ export function repositoryFolders(root: string): readonly string[] {
   return [root];
 }
 
+/**
+ * The folders below `root` that may have context files, without hidden ones and links. A session reads the files of a folder only when the
+ * agent works there; this is for whoever wants to answer for them before.
+ */
+export function nestedFolders(
+  root: string,
+  options: OptionalPlaces,
+): { readonly folders: readonly string[]; readonly problems: readonly Problem[] } {
+  const heads = new Set(optionalKinds.instructions.patterns(options).map((pattern) => pattern.split("/")[0]));
+  const folders: string[] = [];
+  const problems: Problem[] = [];
+  const tell = (folder: string, message: string): void => {
+    problems.push(warning("too-many-files", { file: wayFrom(root, folder), line: 1, column: 1 }, message));
+  };
+  const walk = [root];
+  for (const folder of walk) {
+    const entries = entriesOf(folder, tell);
+    if (folder !== root && folders.length < MAX_NESTED && entries.some(({ name }) => heads.has(name)))
+      folders.push(folder);
+    const below = entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith("."));
+    const own = below.filter(({ name }) => name !== FOREIGN_FOLDER).slice(0, MAX_WALKED - walk.length);
+    walk.push(...own.map(({ name }) => join(folder, name)));
+  }
+  if (walk.length >= MAX_WALKED)
+    tell(root, `Harness looked for context files in ${MAX_WALKED} folders and in no others.`);
+  return { folders, problems };
+}
+
 /** The folders below `root` that lead to a path, from the outermost down; the path itself may be one. None outside. */
 export function foldersBelow(root: string, path: string): readonly string[] {
   if (!isInside(root, path)) return [];
@@ -82,15 +115,16 @@ function scanKind(
   const { patterns, from } = optionalKinds[kind];
   const above = foldersOf(root, from);
   const [inside = root] = above;
-  const folders = from === "repository" ? [...above, ...touched] : above;
+  const folders = new Set(from === "repository" ? [...above, ...touched] : above);
   const problems: Problem[] = [];
-  const paths = new Map<string, Pick<SourceFile, "stamp">>();
+  const paths = new Map<string, Pick<SourceFile, "stamp" | "isNested">>();
   for (const folder of folders) {
+    const isNested = !above.includes(folder);
     for (const pattern of patterns(options)) {
       for (const [path, seen] of found(folder, pattern.split("/"), (at, message) => {
         problems.push(warning("too-many-files", { file: wayFrom(root, at), line: 1, column: 1 }, message));
       })) {
-        paths.set(path, seen);
+        paths.set(path, isNested ? { ...seen, isNested } : seen);
       }
     }
   }

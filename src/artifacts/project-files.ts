@@ -16,6 +16,8 @@ export interface SourceFile {
   readonly inside: string;
   /** What it was when it was looked for; absent: it has to be looked at. */
   readonly stamp?: Stamp;
+  /** A context file of a folder below the project. */
+  readonly isNested?: boolean;
 }
 
 export interface FolderScan {

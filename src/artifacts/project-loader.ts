@@ -77,18 +77,20 @@ export async function createProjectLoader(options: ProjectLoaderOptions): Promis
   function loaded(snapshot: Snapshot, judgement: Judgement, isFirst: boolean): LoadedProject {
     const { awaiting } = judgement;
     const choice = choose([...snapshot.files.values()], judgement);
+    const nested = new Set(nestedFiles(snapshot));
+    const asProblem = (file: AwaitingFile): Problem => awaitingProblem(file, nested.has(file.file));
     isPending = awaiting.length > 0;
     isAwaiting = awaiting.some(({ kind }) => isFirst || !isOptionalKind(kind));
     if (!isAwaiting) {
       const checked = toLoaded(root, snapshot, { ...choice, files: choice.files.map(withChecks) }, knownTools);
       if (awaiting.length === 0) return checked;
-      const told = awaiting.map((file): Problem => ({ ...awaitingProblem(file), severity: "warning" }));
+      const told = awaiting.map((file): Problem => ({ ...asProblem(file), severity: "warning" }));
       return { ...checked, problems: [...told, ...checked.problems], awaiting };
     }
     // What is broken as it is written is told first: nobody is asked to agree to it.
     const unchecked = toLoaded(root, snapshot, choice, knownTools);
     if (unchecked.project === undefined) return unchecked;
-    return { problems: [...awaiting.map(awaitingProblem), ...unchecked.problems], awaiting };
+    return { problems: [...awaiting.map(asProblem), ...unchecked.problems], awaiting };
   }
 
   return {
@@ -155,6 +157,8 @@ export interface ProjectSurvey {
   /** The real path of the project. */
   readonly root: string;
   readonly files: readonly JudgedFile[];
+  /** Which of them are context files of folders below the project. */
+  readonly nested: readonly string[];
   /** What is wrong with how the files are written; their scripts were not looked at. */
   readonly problems: readonly Problem[];
 }
@@ -168,7 +172,7 @@ export async function surveyProject(places: ProjectPlaces): Promise<ProjectSurve
   );
   const choice = createOptionalChoice()([...snapshot.files.values()], { awaiting: [], denied: [] });
   const { problems } = toLoaded(root, snapshot, choice, builtinToolNames);
-  return { root, files: judgedFiles(snapshot), problems };
+  return { root, files: judgedFiles(snapshot), nested: nestedFiles(snapshot), problems };
 }
 
 const nothing: FileRecord = { tools: [], hooks: [], agents: [], bundles: [], contextFiles: [], problems: [] };
@@ -191,13 +195,18 @@ function answersOf({ awaiting, denied }: Judgement): string {
   return JSON.stringify([awaiting.length > optional.length, optional, denied]);
 }
 
-function awaitingProblem({ file, change }: AwaitingFile): Problem {
+/** Context files of folders below the project. */
+function nestedFiles({ files }: Snapshot): readonly string[] {
+  return [...files.values()].flatMap(({ source }) => (source.isNested === true ? [source.file] : []));
+}
+
+function awaitingProblem({ file, change }: AwaitingFile, isNested: boolean): Problem {
   const what = {
     new: "The file is new",
     changed: "The file changed since its last ack",
     removed: "The file was removed",
   };
-  const message = `${what[change]} and needs your ack. Review it with: harness ack.`;
+  const message = `${what[change]} and needs your ack. Review it with: harness ack${isNested ? " --nested" : ""}.`;
   return error("needs-ack", { file, line: 1, column: 1 }, message);
 }
 

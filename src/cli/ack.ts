@@ -2,7 +2,7 @@
 
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { type AwaitingFile, isOptionalKind, type ProjectSurvey, surveyProject } from "#artifacts";
+import { type AwaitingFile, isOptionalKind, nestedFolders, type ProjectSurvey, surveyProject } from "#artifacts";
 import { defined, errnoOf, messageOf, visibleLine } from "#base";
 import {
   ackRefusal,
@@ -29,6 +29,8 @@ const DEFAULT_LOCKFILE = "approved.lock";
 
 interface PlaceFlags extends Pick<RunFlags, "profile" | "framework"> {
   readonly allowProjectHooks?: boolean;
+  /** Also context files of folders below the project. */
+  readonly nested?: boolean;
   readonly config?: string;
   readonly dir?: string;
 }
@@ -210,11 +212,11 @@ export async function soundSurvey(ports: CliPorts, place: PlaceFlags): Promise<P
   const { root, configFile } = locateProject(ports, place);
   const { profile, framework, allowProjectHooks: projectHooks } = place;
   const profiled = await withProfile(ports, defined({ dir: root, projectHooks }), defined({ profile, framework }));
-  const survey = await surveyProject({
-    root: realpathSync.native(root),
-    optional: await optionalPlaces(ports, profiled),
-    ...defined({ configFile }),
-  });
+  const optional = await optionalPlaces(ports, profiled);
+  const real = realpathSync.native(root);
+  const below = place.nested === true ? nestedFolders(real, optional) : { folders: [], problems: [] };
+  for (const problem of below.problems) ports.terminal.err(`warning: ${visibleLine(problemText(problem))}\n`);
+  const survey = await surveyProject({ root: real, optional, touched: below.folders, ...defined({ configFile }) });
   const { surveyCases } = await import("#evals");
   const errors = survey.problems.filter(({ severity }) => severity === "error");
   if (errors.length > 0) throw new ReasonError("ConfigInvalid", errors.map(problemText).join("\n"));

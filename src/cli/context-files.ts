@@ -1,5 +1,14 @@
 /** Files of a project that are not in the prompt, or have no effect yet, each with the reason: what `harness context` says of them. */
-import { notEnabledFiles, optionalFiles, optionalKinds, type Project, type Settings } from "#artifacts";
+import {
+  nestedFolders,
+  notEnabledFiles,
+  type OptionalPlaces,
+  optionalFiles,
+  optionalKinds,
+  type Project,
+  type Settings,
+  surveyProject,
+} from "#artifacts";
 import { optionalPlaces, type ProjectPlace, usedServers, userTrust } from "#program";
 import type { CliPorts } from "./cli-ports.ts";
 import { leftOutSkills } from "./skills.ts";
@@ -29,6 +38,7 @@ export async function filesWithoutEffect(
       ...{ kind: "skills", name, source, hidden: left_out },
     })),
     ...notEnabled,
+    ...(await nestedRows(ports, project, places)),
     // Context files and skills have rows of their own.
     ...project.leftOut.flatMap(({ kind, file, why, earlier }) => {
       if (earlier || kind === "instructions" || kind === "skill") return [];
@@ -39,6 +49,21 @@ export async function filesWithoutEffect(
     })),
     ...hookRows(ports, project, places.projectHooks === true),
   ];
+}
+
+/** They join when the agent works in their folder, and need an answer then or before. */
+async function nestedRows(ports: CliPorts, { root }: Project, places: OptionalPlaces): Promise<readonly FileRow[]> {
+  const { folders } = nestedFolders(root, places);
+  if (folders.length === 0) return [];
+  const { files, nested } = await surveyProject({ root, optional: places, touched: folders });
+  const found = files.filter(({ file }) => nested.includes(file));
+  const { awaiting, denied } = userTrust(ports, root).judge(found);
+  const waiting = new Set(awaiting.map(({ file }) => file));
+  return found.map(({ file }) => {
+    const joins = `joins when the agent works in ${file.slice(0, file.lastIndexOf("/"))}`;
+    const hidden = denied.includes(file) ? WHY.denied : waiting.has(file) ? `${NOT_ACKED} --nested` : joins;
+    return { ...row("file", file), hidden };
+  });
 }
 
 /** They are read whether or not they may run, so that somebody can see what a repository brings. */

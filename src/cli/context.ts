@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { contextInForce, contextTexts, instructionTexts, type Project, skillList, skillsOf } from "#artifacts";
-import { defined, messageOf, visibleLine } from "#base";
+import { defined, messageOf, visibleLine, visibleLines } from "#base";
 import {
   ackCommand,
   basePrompt,
@@ -88,11 +88,12 @@ export async function contextCommand(ports: CliPorts, flags: ContextFlags): Prom
 
 async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags & ProjectPlace): Promise<Report> {
   const holds = await conditionCheck(ports, flags.set);
-  const { settings } = await loadSettings(
+  const { settings, warnings } = await loadSettings(
     ports,
     defined({ profile: flags.profile, framework: flags.framework }),
     project,
   );
+  for (const warning of warnings) ports.terminal.err(`warning: ${visibleLines(warning)}\n`);
   const agent = flags.agent === undefined ? undefined : findAgent(project, flags.agent);
   const model = agent?.model ?? ports.env.HARNESS_MODEL ?? settings.models[0]?.model ?? "no model configured";
   const counter = await tokenCounter(model);

@@ -40,6 +40,7 @@ export function addProjectCommands(program: Command, { asIs, exit, ports, redact
     .option("--yes", "with --all: do not ask; only for your own configuration folder, never for a project")
     .option("--denied", "also ask again about optional files that you denied")
     .option("--allow-project-hooks", "also the project's shell hooks (default: allow_project_hooks of config.toml)")
+    .option("--nested", "also context files in folders below, which a session reads when the agent works there")
     .option("--emit-lockfile [file]", "then write a lock file for CI (default: approved.lock in the project)")
     .option("-c, --config <file>", "harness.md or harness.yaml (default: that of the folder)")
     .option("--dir <dir>", "the project (default: the current folder)")
@@ -58,6 +59,7 @@ export function addProjectCommands(program: Command, { asIs, exit, ports, redact
     .option("--dir <dir>", "the project (default: the current folder)")
     .option("--json", "print JSON")
     .option("--allow-project-hooks", "also the project's shell hooks (default: allow_project_hooks of config.toml)")
+    .option("--nested", "also context files in folders below, which a session reads when the agent works there")
     .action(asIs(async () => (await import("./ack.ts")).verifyAckCommand));
 
   addRunFlags(program.command("serve"))
