@@ -118,6 +118,17 @@ describe("permissionDecision", () => {
     expect(rig.of("ToolIntent")).toEqual([]);
   });
 
+  test("allow of a script in the workspace does not count, and the record says why", async () => {
+    const rig = await createHookedRig([{ event: "PreToolUse", command: "sh ./guard.sh" }], [WRITES, says("done")], {
+      prepare: (workspace) => void workspace.put("guard.sh", ALLOWS),
+    });
+    await rig.send();
+    expect(existsSync(join(rig.workspace.root, "a.txt"))).toBe(false);
+    expect(rig.of("HooksAsked").at(-1)).toMatchObject({
+      decisions: [{ action: "allow", message: expect.stringContaining("its script is a file of the workspace") }],
+    });
+  });
+
   test("allow of a project hook does not count", async () => {
     const hook = { event: "PreToolUse", command: ALLOWS, tier: "project" } as const;
     const rig = await createHookedRig([hook], [WRITES, says("done")]);

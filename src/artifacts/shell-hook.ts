@@ -50,8 +50,8 @@ export interface ShellHook {
   readonly source: string;
   /** `user`: the owner's own file. `project`: a file of the workspace, which needs an ack and the user's permission. */
   readonly tier: "user" | "project";
-  /** Files of the project that the command of a project hook runs. */
-  readonly scripts?: readonly string[];
+  /** Files of the workspace that the command runs, as far as it says so. They need not be there. */
+  readonly scripts: readonly string[];
 }
 
 /** A hook as a file declares it, with the defaults of its event. */
@@ -75,7 +75,7 @@ export function makeShellHook(
     ...(condition === undefined ? {} : { condition }),
     timeoutMs: timeoutMs ?? shellHookDeadlinesMs[event],
     onError: onError ?? (event === "PreToolUse" ? "block" : "allow"),
-    ...(tier === "project" && { scripts: hookScripts(command) }),
+    scripts: hookScripts(command),
   };
 }
 

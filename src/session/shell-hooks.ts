@@ -97,10 +97,11 @@ function factsOf({ dependencies, isResumed, session: made, project }: ShellHookP
 
 /** Looked at right before the command runs: a session writes files, also those of the project. */
 async function checkScripts(
-  { scripts = [] }: ShellHook,
+  { tier, scripts }: ShellHook,
   { ports }: HookCall,
   project: Project | undefined,
 ): Promise<void> {
+  if (tier === "user") return;
   for (const path of scripts) {
     if ((await ports.files.stat(path))?.kind !== "file") continue;
     const hash = createHash("sha256")

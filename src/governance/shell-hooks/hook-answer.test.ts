@@ -53,6 +53,7 @@ describe("of a PreToolUse hook", () => {
     ["a decision behind other text", exit({ stdout: 'checking\n{"decision": "block"}' }), "other text around it"],
     ["a decision in a list", exit({ stdout: '[{"decision": "block"}]' }), "other text around it"],
     ["a decision at the wrong place", json({ permissionDecision: "deny" }), "hookSpecificOutput"],
+    ["a decision of another event", pre({ decision: { behavior: "deny" } }), '"decision" of its answer is inside'],
   ])("%s is no clear answer", (_, given, text) => {
     expect(() => answerOf("PreToolUse", given)).toThrow(UnusableAnswer);
     expect(() => answerOf("PreToolUse", given)).toThrow(text);

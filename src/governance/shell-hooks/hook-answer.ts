@@ -91,6 +91,9 @@ function fromJson(event: ShellHookEvent, json: Readonly<Record<string, unknown>>
   if (json.permissionDecision !== undefined) {
     throw new UnusableAnswer('"permissionDecision" of its answer is not inside "hookSpecificOutput"');
   }
+  if (specific.decision !== undefined) {
+    throw new UnusableAnswer('"decision" of its answer is inside "hookSpecificOutput"');
+  }
   return { ...rest, ...stopped, ...aboutCall(specific, decision, reason) };
 }
 

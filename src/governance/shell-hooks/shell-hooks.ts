@@ -61,8 +61,8 @@ async function ask(hook: ShellHook, call: HookCall, facts: SessionFacts): Promis
   const { exit, ran } = await runHookProgram(hook, call, { stdin: JSON.stringify(input), env });
   try {
     const answer = answerOf(hook.event, exit);
-    const { message } = answer;
-    return { ...decisionOf(hook, call, answer, input), ran, ...defined({ message }) };
+    const heard = (await mayAllow(hook, call, answer)) ? answer : withoutAllow(hook, answer);
+    return { ...decisionOf(call, heard, input, hook.event), ran, ...defined({ message: heard.message }) };
   } catch (error) {
     if (error instanceof UnusableAnswer) throw new HookFailed(error.message, ran);
     throw error;
@@ -88,15 +88,14 @@ function calledHere({ payload, ports }: HookCall) {
   return { tool: String(name), args: isRecord(args) ? args : {}, root: ports.files.root };
 }
 
-function decisionOf(hook: ShellHook, call: HookCall, answer: HookAnswer, input: unknown): HookDecision {
+function decisionOf(call: HookCall, answer: HookAnswer, input: unknown, event: ShellHook["event"]): HookDecision {
   const { block, stop, context } = answer;
   const remarks = defined({ context });
-  switch (hook.event) {
+  switch (event) {
     case "PreToolUse": {
       if (stop !== undefined) return { ...remarks, action: "block", reason: stop, endsTurn: stop };
       if (block !== undefined) return { ...remarks, action: "block", reason: block };
-      const permission = permissionOf(hook, answer);
-      const said = { ...remarks, ...defined({ permission }) };
+      const said = { ...remarks, ...defined({ permission: answer.permission }) };
       return answer.updatedInput === undefined
         ? { ...said, action: "allow" }
         : { ...said, action: "modify", payload: changedArguments(call, answer.updatedInput, input) };
@@ -123,9 +122,23 @@ function decisionOf(hook: ShellHook, call: HookCall, answer: HookAnswer, input: 
   }
 }
 
-/** A project may ask for a person. That a call runs unasked is for the user to say. */
-function permissionOf({ tier }: ShellHook, { permission }: HookAnswer): HookAnswer["permission"] {
-  return tier === "project" && permission?.effect === "allow" ? undefined : permission;
+/** That a call runs unasked is for the user to say, and neither for a project nor for a script that somebody else may write. */
+async function mayAllow(
+  { tier, command, scripts }: ShellHook,
+  { ports: { files } }: HookCall,
+  { permission }: HookAnswer,
+): Promise<boolean> {
+  if (permission?.effect !== "allow") return true;
+  if (tier === "project" || command.includes(`${files.root}/`)) return false;
+  for (const path of scripts) if ((await files.stat(path))?.kind === "file") return false;
+  return true;
+}
+
+function withoutAllow({ tier }: ShellHook, { permission: _, ...rest }: HookAnswer): HookAnswer {
+  if (tier === "project") return rest;
+  const { message } = rest;
+  const why = "It allows the call, which has no effect: its script is a file of the workspace.";
+  return { ...rest, message: [message, why].filter((part) => part !== undefined).join("\n") };
 }
 
 function changedArguments({ payload }: HookCall, updated: Readonly<Record<string, unknown>>, input: unknown) {
