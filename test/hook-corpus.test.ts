@@ -15,14 +15,25 @@ import { type HookScript, hookScripts } from "./corpora/hook-scripts.ts";
 const isThere = (program: string): boolean => spawnSync(program, ["--version"]).error === undefined;
 const has = { bash: isThere("bash"), python3: isThere("python3"), node: true, jq: isThere("jq") };
 
+const made: string[] = [];
+function folder(name: string): string {
+  const path = realpathSync(mkdtempSync(join(tmpdir(), name)));
+  made.push(path);
+  return path;
+}
 let root = "";
+/** Outside of the workspace, as scripts of the user are. */
+let scripts = "";
 beforeAll(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), "hook-corpus-")));
+  root = folder("hook-corpus-");
+  scripts = folder("hook-scripts-");
 });
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+afterAll(() => {
+  for (const path of made) rmSync(path, { recursive: true, force: true });
+});
 
 async function dispatch({ name, program, event, text }: HookScript, payload: unknown) {
-  const file = join(root, `${name.replace(/\W+/g, "-")}.${program === "node" ? "cjs" : "script"}`);
+  const file = join(scripts, `${name.replace(/\W+/g, "-")}.${program === "node" ? "cjs" : "script"}`);
   writeFileSync(file, text);
   const command = `${program === "node" ? process.execPath : program} ${file}`;
   const hook = makeShellHook({ event, command, source: "config.toml:1", tier: "user" });
