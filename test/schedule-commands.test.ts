@@ -62,6 +62,7 @@ describe("a person in a conversation", () => {
       [{ kind, name, prompt, cron: "0 6 * * *", timezone: "Mars" }, "time zone"],
       [{ ...hourly, every: "1s" }, "--every"],
       [{ ...hourly, prompt: " " }, "prompt is empty"],
+      [{ ...hourly, model: "scripted:./loop.yaml" }, "needs an absolute path"],
       [{ ...hourly, name: "../x" }, "name for a schedule"],
     ] as const;
     for (const [command, text] of wrong) {

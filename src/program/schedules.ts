@@ -1,5 +1,5 @@
 /** The schedules of this user: where they are, the key that seals them, and what a person does with them. Loaded where they are needed. */
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { defined } from "#base";
 import type { NewSchedule, ScheduleDesk } from "#control";
 import { ReasonError } from "#protocol";
@@ -50,6 +50,7 @@ export function scheduleDesk(
 export async function addSchedule(ports: SchedulePorts, fields: NewSchedule, folder: string): Promise<ScheduleRow> {
   const { name, prompt, model, profile, plan, max_cost_usd: maxCostUsd, max_steps: maxSteps } = fields;
   const times = timesOf(fields);
+  if (model !== undefined) checkModel(model);
   if (prompt.trim() === "") throw new ReasonError("UsageInvalid", "the prompt is empty: say what the agent should do");
   const createdMs = ports.clock.now();
   const schedule: Schedule = {
@@ -61,6 +62,16 @@ export async function addSchedule(ports: SchedulePorts, fields: NewSchedule, fol
   };
   await scheduleStore(ports).add(schedule);
   return scheduleRow(schedule, createdMs);
+}
+
+/** Which other models there are is known where it runs. */
+function checkModel(model: string): void {
+  const scenario = /^scripted:(.+\.ya?ml)$/.exec(model)?.[1];
+  if (scenario === undefined || isAbsolute(scenario)) return;
+  throw new ReasonError(
+    "UsageInvalid",
+    `the scenario ${scenario} needs an absolute path: the daemon runs in another folder`,
+  );
 }
 
 export interface RequestedRun {

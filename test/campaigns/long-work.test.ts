@@ -11,7 +11,8 @@ test("the log of a session of many tasks explains every step, over three ends of
   for (const name of ["CompactionTriggered", "memories that joined", "ticks that ran", "ticks reported as missed"]) {
     expect(counts[name], name).toBeGreaterThan(1);
   }
-  for (const kind of ["ToolIntent", "ToolOutcome", "ToolResult", "TurnEnded", "JobEnded"] satisfies Event["kind"][]) {
+  const needed = ["ToolIntent", "ToolOutcome", "ToolResult", "TurnEnded", "JobEnded", "QuestionAnswered"] as const;
+  for (const kind of [...needed, "PlanChanged"] satisfies Event["kind"][]) {
     const at = log.findIndex((event) => event.kind === kind);
     const hidden = { ...log[at], kind: "CustomEvent", payload: {} } as unknown as Event; // as if it had never been
     expect(problemsOfLog(log.with(at, hidden)), kind).not.toEqual([]);

@@ -17,6 +17,7 @@ export function problemsOfLog(log: readonly Event[]): readonly string[] {
     ...of("ContextAdded")
       .filter(({ payload }) => payload.origin === "memory" && (payload.why ?? "") === "")
       .map(({ id }) => `memory ${id}: no reason`),
+    ...agreementProblems(of),
     ...jobProblems(of),
     ...errorProblems(of),
     ...memoryProblems(of),
@@ -102,6 +103,19 @@ function compactionProblems({ id, payload }: EventOf<"CompactionTriggered">, log
       problems.push(`${result} is not the result of ${call_id}`);
   }
   return problems.map((problem) => `compaction ${id}: ${problem}`);
+}
+
+/** Behind an agreed plan and a mode stands a person, who has sent a command or answered the question of the plan. */
+function agreementProblems(of: Of): readonly string[] {
+  const answered = new Set(of("QuestionAnswered").map(({ payload }) => payload.call_id));
+  const agreed = of("PlanChanged").filter(({ payload }) => payload.state === "agreed");
+  const plans = agreed.filter(
+    ({ payload: { by, call_id } }) => by === undefined && (call_id === undefined || !answered.has(call_id)),
+  );
+  // An agreed plan ends plan mode: the change of the mode and what it publishes come right behind it.
+  const isOfPlan = (id: number): boolean => agreed.some((plan) => plan.id < id && id - plan.id <= 2);
+  const modes = of("ModeChanged").filter(({ id, payload: { by } }) => by === undefined && !isOfPlan(id));
+  return [...plans, ...modes].map(({ id, kind }) => `${kind} ${id}: nothing says who wanted it`);
 }
 
 /** One that goes on when the program is killed is reported as lost by the next. */
