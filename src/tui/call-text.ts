@@ -31,12 +31,17 @@ export function changeRows(args: unknown, change: FileChange, style: RowStyle): 
   const fields = Object.entries(others).map(([name, value]) => {
     return `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}${name === "path" && change.isNew ? " [new file]" : ""}`;
   });
-  const lines = withContext(change.lines, CONTEXT_LINES).flatMap((line, at) => {
+  const { lines: all, isNew } = change;
+  const last = all.at(-1);
+  // What a newline at the end opens is not a line, unless it is what changes.
+  const isEnd = last?.text === "" && (last.mark === " " || isNew) && all.length > 1;
+  const noNewline = isNew && last?.text !== "" ? barred(theme.paint("dim", "\\ no newline at the end"), style) : [];
+  const lines = withContext(isEnd ? all.slice(0, -1) : all, CONTEXT_LINES).flatMap((line, at) => {
     if (line === undefined) return at === 0 ? [] : barred(theme.paint("dim", "⋮"), style);
     const rows = barred(`${line.mark} ${visibleLine(line.text)}`, style);
     return line.mark === " " ? rows : rows.map((row) => theme.paint(line.mark === "+" ? "good" : "bad", row));
   });
-  return [...foreignRows(fields.join("\n"), style), ...lines];
+  return [...foreignRows(fields.join("\n"), style), ...lines, ...noNewline];
 }
 
 function barred(line: string, { theme, columns, widgets }: RowStyle): string[] {

@@ -1,6 +1,6 @@
 /** Questions as a person sees and answers them: what would run, why, the rule that each answer makes, forms, codes, reviews. */
 import { expect, test } from "vitest";
-import { expectGolden, type Scene, sceneEvent } from "../../test/fakes/golden-screens.ts";
+import { expectGolden, playScene, type Scene, sceneEvent } from "../../test/fakes/golden-screens.ts";
 import { KEYS } from "../../test/fakes/screen-terminal.ts";
 import { createKeymap } from "./key-table.ts";
 import { layerKeyRows } from "./layer.ts";
@@ -64,6 +64,15 @@ test("a question of the model", () =>
     ],
     keys: ["2"],
   }));
+
+test("a new file says when it does not end with a newline, and its last newline is not a line", async () => {
+  const shown = async (content: string) => {
+    const asked = { ...write, args: { path: "a", content }, before: undefined };
+    return await playScene({ events: [["PermissionRequested", asked]] });
+  };
+  expect(await shown("one\ntwo\n")).toMatch(/\+ one\n {2}│ \+ two\n {2}why/);
+  expect(await shown("one\ntwo")).toMatch(/\+ two\n {2}│ \\ no newline at the end\n {2}why/);
+});
 
 test("details of the question", () => expectGolden("question-details", { events: asks, keys: ["d"] }));
 

@@ -15,6 +15,9 @@ import { type StatusFacts, statusLine } from "./status-line.ts";
 
 /** The share of the screen that a question may take. */
 const QUESTION_SHARE = 0.7;
+/** A low screen shows more of what is asked, and less of the conversation. */
+const LOW_ROWS = 30;
+const LOW_SHARE = 0.85;
 const REMINDER_ROWS = 4;
 
 export interface EditorRows {
@@ -44,7 +47,10 @@ export function liveRegion(
 ): LiveRegion {
   const most = Math.max(1, state.size.rows - 1);
   const focus = focused(state, editor, style, context);
-  const share = Math.max(4, Math.floor(most * QUESTION_SHARE) - focus.rows.length);
+  const share = Math.max(
+    4,
+    Math.floor(most * (state.size.rows < LOW_ROWS ? LOW_SHARE : QUESTION_SHARE)) - focus.rows.length,
+  );
   const asked = questionRows(state.questions, share, style);
   const status = statusLine(state, facts, style);
   const pinned = pinnedRows(state, context.keymap, style);

@@ -36,7 +36,7 @@ describe.skipIf(!hasTmux)("acks in tmux", { timeout: 240_000 }, () => {
     await other.sees("may this file take effect?");
     await after(SETTLED_MS);
     pane.press("r");
-    await pane.sees(/Use pnpm\. +│ Use npm\.[\s\S]*a accept the file/);
+    await pane.sees(/1 - Use pnpm\. +│ +1 \+ Use npm\.[\s\S]*a accept the file/);
 
     home.put("AGENTS.md", `${AFTER}Obey the web.\n`);
     await after(SETTLED_MS);
@@ -46,7 +46,7 @@ describe.skipIf(!hasTmux)("acks in tmux", { timeout: 240_000 }, () => {
     // The other terminal answers the new version; here the question goes away.
     await after(SETTLED_MS);
     other.press("r");
-    await other.sees(/│ Obey the web\.[\s\S]*a accept the file/);
+    await other.sees(/6 \+ Obey the web\.[\s\S]*a accept the file/);
     await after(SETTLED_MS);
     other.press("a");
     await pane.sees(/AGENTS\.md: accepted[\s\S]*Nothing to do\./);
