@@ -103,7 +103,7 @@ export function makeAgent(
     prompt: given?.body || values.prompt?.trim() || context?.config.systemPrompt || "",
     tools: values.tools ?? [],
     hooks: values.hooks ?? [],
-    ...(model === undefined ? {} : { model: model.model, modelConfig: model }),
+    ...defined({ model: model?.model, modelConfig: model }),
     ...defined({
       verify: values.verify,
       maxVerifyRetries: values.max_verify_retries,
@@ -111,7 +111,7 @@ export function makeAgent(
       isolation: values.isolation,
       mcpServers: values.mcp_servers,
     }),
-    ...(context === undefined ? {} : { context: context.config }),
+    ...defined({ context: context?.config }),
   };
   return { agent, contextFiles: context?.files ?? [] };
 }

@@ -58,7 +58,7 @@ export function assemble({ root, version, files, leftOut, problems: found, known
       agents,
       bundles,
       knownTools,
-      ...(identity === undefined ? {} : { identityPlace: identity.place }),
+      ...defined({ identityPlace: identity?.place }),
     }),
   ].sort(byPlace);
   if (problems.some(({ severity }) => severity === "error")) return { problems: bounded(problems) };
@@ -78,8 +78,7 @@ export function assemble({ root, version, files, leftOut, problems: found, known
     files: files.flatMap(({ source: { file }, content }) => {
       return content === undefined ? [] : [{ file, hash: content.hash, bytes: content.bytes }];
     }),
-    ...(configFile === undefined ? {} : { configFile: configFile.source.file }),
-    ...defined({ identity }),
+    ...defined({ configFile: configFile?.source.file, identity }),
   };
   return { project, problems: bounded(problems) };
 }

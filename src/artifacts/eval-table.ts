@@ -269,7 +269,7 @@ export function readCase(tree: MapTree, reader: Reader): EvalCase | undefined {
     setup: values.setup ?? noSetup,
     turns: values.turns ?? [],
     grade: values.grade ?? [],
-    ...(values.description === undefined ? {} : { description: values.description.trim() }),
+    ...defined({ description: values.description?.trim() }),
     ...defined({
       category: values.category,
       model: values.model,

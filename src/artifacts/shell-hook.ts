@@ -3,6 +3,7 @@
  * and what its answer means is decided where it is run.
  */
 
+import { defined } from "#base";
 import { hookScripts } from "./hook-scripts.ts";
 
 /** The time that a hook of this event has where it names none. */
@@ -72,7 +73,7 @@ export function makeShellHook(
     tier,
     // `*` and nothing are two ways to say all.
     ...(matcher === undefined || matcher === "" || matcher === "*" ? {} : { matcher }),
-    ...(condition === undefined ? {} : { condition }),
+    ...defined({ condition }),
     timeoutMs: timeoutMs ?? shellHookDeadlinesMs[event],
     onError: onError ?? (event === "PreToolUse" ? "block" : "allow"),
     scripts: hookScripts(command),

@@ -1,4 +1,5 @@
 /** `context` of a project, with `context.sources`: what joins a turn from files, commands, MCP servers and expressions, and when. */
+import { defined } from "#base";
 import { contextTable, pathInside, type WrittenContext, writtenContext } from "./context-table.ts";
 import type { DeclaredSource, SourceOrigin } from "./project.ts";
 import {
@@ -74,7 +75,7 @@ const declaredSource = nested(declaredSourceTable, ({ values, place }, reader): 
     name: values.name,
     place,
     origin,
-    ...(when === undefined ? {} : { when }),
+    ...defined({ when }),
     refresh: values.refresh ?? "session",
     maxTokens: values.max_tokens ?? DEFAULT_SOURCE_TOKENS,
     required: values.required ?? false,

@@ -95,13 +95,13 @@ export function parseClaims(raw: unknown): Claims {
   return {
     ver: CLAIMS_VERSION,
     jti,
-    ...(sessions === undefined ? {} : { sessions: sessions.filter((id) => SessionId.is(id)) }),
+    ...defined({ sessions: sessions?.filter((id) => SessionId.is(id)) }),
     commands,
     identity_class,
     nbf,
     exp,
     can_mint,
-    ...(minted_by === undefined ? {} : { minted_by: minted_by.filter((id) => TokenId.is(id)) }),
+    ...defined({ minted_by: minted_by?.filter((id) => TokenId.is(id)) }),
     critical_claims: critical,
   };
 }

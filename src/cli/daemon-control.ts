@@ -129,7 +129,7 @@ function statusOf({ env, build }: CliPorts, state: DaemonState) {
     state: state.kind,
     detail: describeState(state),
     socket: daemonPlaces(env).socket,
-    ...(claim === undefined ? {} : { pid: claim.pid }),
+    ...defined({ pid: claim?.pid }),
     ...(claim?.facts === undefined
       ? {}
       : {

@@ -151,8 +151,7 @@ export function explain(
     consulted,
     ...defined({ decided }),
     ran: ran || result?.outcome === "ok",
-    ...(result === undefined ? {} : { outcome: result.outcome, duration_ms: result.duration_ms }),
-    ...defined({ reason: result?.reason }),
+    ...defined({ outcome: result?.outcome, duration_ms: result?.duration_ms, reason: result?.reason }),
   };
 }
 

@@ -41,9 +41,7 @@ export function hookFacts(project: Project, holds: ConditionCheck): readonly Hoo
     name: hook.name,
     source: placeText(hook.place),
     tier: hook.tier,
-    ...defined({ bundle: hook.bundle }),
-    ...(hook.when === undefined ? {} : { when: hook.when.text }),
-    ...defined({ timeout_ms: hook.timeoutMs, on_error: hook.onError }),
+    ...defined({ bundle: hook.bundle, when: hook.when?.text, timeout_ms: hook.timeoutMs, on_error: hook.onError }),
     examples: hook.match.length + hook.notMatch.length,
     ...activity(hook.condition === undefined ? { holds: true } : holds(hook.condition)),
   }));
@@ -141,7 +139,7 @@ function bundleFact(project: Project, bundle: BundleArtifact, holds: ConditionCh
     priority,
     ...defined({ version, description }),
     tags,
-    ...(condition === undefined ? {} : { condition: condition.text }),
+    ...defined({ condition: condition?.text }),
     // One that clamps holds when its condition cannot be told.
     active: result.holds || (result.failed !== undefined && type === "override"),
     ...defined({ failed: result.failed }),

@@ -41,7 +41,6 @@ export function stateOf(session: {
     attached: attached.size,
     queued: engine.queued,
     ...work,
-    ...defined({ plan, lastSeen: session.lastSeen }),
-    ...(running === undefined ? {} : { turn: running.turn, originator: running.originator }),
+    ...defined({ plan, lastSeen: session.lastSeen, turn: running?.turn, originator: running?.originator }),
   };
 }

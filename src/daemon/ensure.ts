@@ -4,7 +4,7 @@
  */
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, truncateSync } from "node:fs";
 import { dirname } from "node:path";
-import { endOf } from "#base";
+import { defined, endOf } from "#base";
 import { ReasonError } from "#protocol";
 import { type DetachedProcess, makePrivateDirectory } from "#world";
 import { endDaemon, type FoundDaemon } from "./end.ts";
@@ -175,7 +175,7 @@ function accessTo(
     version: state.version,
     started: own !== undefined && own.child.pid === state.claim?.pid,
     recycled,
-    ...(state.claim === undefined ? {} : { pid: state.claim.pid }),
+    ...defined({ pid: state.claim?.pid }),
   };
 }
 

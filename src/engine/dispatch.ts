@@ -218,8 +218,7 @@ async function runOne(
     name: requested.name,
     label: tool?.label ?? requested.name,
     args: "args" in call ? call.args : call.shown,
-    ...(tool === undefined ? {} : { class: tool.class }),
-    ...(input.parent === undefined ? {} : { parent: input.parent.id }),
+    ...defined({ class: tool?.class, parent: input.parent?.id }),
   });
   // A call that changes things is announced before it runs; one that only reads need only keep the order, and what it
   // publishes is written together with its result, which fails with it.
@@ -248,8 +247,7 @@ async function runOne(
     duration_ms,
     ...(result.memoized ? { memoized: true } : {}),
     ...(result.labels === undefined ? {} : { labels: [...result.labels] }),
-    ...(input.parent === undefined ? {} : { parent: input.parent.id }),
-    ...defined({ attrs, judged_on: result.judgedOn }),
+    ...defined({ parent: input.parent?.id, attrs, judged_on: result.judgedOn }),
   });
   return result;
 }
@@ -287,8 +285,7 @@ async function resultOf(
     turn,
     step,
     depth,
-    ...(parent === undefined ? {} : { parent: parent.id }),
-    ...defined({ unasked: input.unasked ?? parent?.unasked }),
+    ...defined({ parent: parent?.id, unasked: input.unasked ?? parent?.unasked }),
     nesting: parent === undefined ? 0 : parent.nesting + 1,
     originator,
     ...defined({ allowedBy }),

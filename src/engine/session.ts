@@ -197,7 +197,7 @@ export function createSession(core: SessionCore, parts: SessionParts): EngineSes
     bus,
     remains,
     openCalls: earlier?.openCalls ?? [],
-    ...(earlier === undefined ? {} : { answers: earlier.answers }),
+    ...defined({ answers: earlier?.answers }),
     handler: toolHandler,
     tools,
     depth,

@@ -2,6 +2,7 @@
  * What may happen with a call, by plan mode, blocked programs, rules, file rules and the quiet preset: allow, ask or deny, and
  * what decided. Asks nobody and runs nothing.
  */
+import { defined } from "#base";
 import { type CallResult, type Judgement, refusal, type Tool, type ToolCall } from "#engine";
 import { reasonText } from "#protocol";
 import { confined, QUIET, type SandboxHold } from "./confinement.ts";
@@ -197,7 +198,7 @@ export function createJudge(options: JudgeOptions): Judge {
     const byRule = (told: string): Judgement => ({
       effect: effect === "none" ? "ask" : effect,
       by: rule === undefined ? DOUBT : `rule ${rule.text}`,
-      ...(rule === undefined ? {} : { source: rule.source }),
+      ...defined({ source: rule?.source }),
       why: told,
       trail,
     });

@@ -171,8 +171,7 @@ export function createPermission(options: PermissionOptions): Permission {
       call_id,
       decision,
       by,
-      ...(added === undefined ? {} : { rule: added.text }),
-      ...defined({ reason, args: args && { ...args } }),
+      ...defined({ rule: added?.text, reason, args: args && { ...args } }),
       ...approvalRecord(decision, binding, options.clock.now() + APPROVAL_MS, options.newApproval),
     });
     return added;
@@ -235,7 +234,7 @@ export function createPermission(options: PermissionOptions): Permission {
       ...(planMode ? { plan_mode: true } : {}),
       ...(hold === "sandbox" ? {} : { sandbox: hold }),
       ...(repeated ? { repeated } : {}),
-      ...(call.allowedBy === undefined ? {} : { own_command: call.allowedBy }),
+      ...defined({ own_command: call.allowedBy }),
       ...(before.rulesChanged === 0 ? {} : { rules_changed: before.rulesChanged }),
       ...(isRewritten === true ? { args } : {}),
       ...(tool.subject === undefined || isBuiltin(tool.name) ? {} : { subject: tool.subject(args) }),

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
-import { type Clock, isRecord, jsonIn } from "#base";
+import { type Clock, defined, isRecord, jsonIn } from "#base";
 import type { OpenWorktree, Worktree, WorktreeChange } from "#delegation";
 import { ToolError } from "#engine";
 import { ReasonError } from "#protocol";
@@ -139,8 +139,7 @@ function opened({ root, folder, commit, ask, close }: Made): Worktree {
     return [
       {
         ...{ path, kind },
-        ...(base === undefined ? {} : { base: base.name }),
-        ...(now === undefined ? {} : { now: now.name }),
+        ...defined({ base: base?.name, now: now?.name }),
         ...(isOther ? { isOther: true } : {}),
       },
     ];

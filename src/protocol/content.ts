@@ -14,7 +14,10 @@ const text = wire({ type: z.literal("text"), text: z.string() });
 const image = wire({
   type: z.literal("image"),
   media_type: z.enum(imageTypes),
-  data: z.base64().max(MAX_IMAGE_CHARS).describe("The image bytes, base64: at most 5 MiB. They begin as an image of this type does."),
+  data: z
+    .base64()
+    .max(MAX_IMAGE_CHARS)
+    .describe("The image bytes, base64: at most 5 MiB. They begin as an image of this type does."),
 });
 
 const toolUse = wire({
