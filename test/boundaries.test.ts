@@ -49,7 +49,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "control",
     "program",
   ],
-  conformance: ["base", "world", "wire", "protocol", "control"],
+  conformance: ["base", "world", "wire", "protocol"],
   client: ["base", "world", "wire", "protocol"],
   tui: ["base", "protocol", "client"],
   session: [...parts(), "control"],

@@ -6,7 +6,7 @@ export { artifactTables } from "./artifact-tables.ts";
 export { changeServers, type ServerChange, writtenServers } from "./change-servers.ts";
 export { expandCommand } from "./command-prompt.ts";
 export { adminKeys } from "./config-table.ts";
-export { type ContextSource, contextSources, DEFAULT_CONTEXT_SOURCES } from "./context-sources.ts";
+export { type ContextSource, contextSources } from "./context-sources.ts";
 export { type ContextText, contextTexts, instructionTexts } from "./context-texts.ts";
 export { domainLists } from "./domain-lists.ts";
 export type { Assertion, AssertionType, PlacedAssertion } from "./eval-assertions.ts";
@@ -14,21 +14,15 @@ export { loadEvalReader } from "./eval-reader.ts";
 export { type EvalCase, evalTables, type SetupFile } from "./eval-table.ts";
 export { type FieldParser, loadFieldParser } from "./field-parser.ts";
 export { readFileContent } from "./file-content.ts";
-export { fileKinds, isOptionalKind, type OptionalKind, type OptionalPlaces, optionalKinds } from "./file-kinds.ts";
+export { fileKinds, isOptionalKind, type OptionalPlaces, optionalKinds } from "./file-kinds.ts";
 export { splitFrontmatter } from "./frontmatter.ts";
 export { canonicalEvent, hookEventAliases, hookEvents, hookPayloads } from "./hook-events.ts";
 export { inHookOrder, withAddedHooks } from "./hook-order.ts";
-export type { DeclaredServer, McpConnection, McpServer, PinnedFile, ServerPin } from "./mcp-server.ts";
+export type { DeclaredServer, McpConnection, McpServer, PinnedFile } from "./mcp-server.ts";
 export { isServerAddress, isWorkspaceFolder } from "./mcp-table.ts";
 export { globFault, globMatches } from "./name-glob.ts";
-export { isBareProject, rootTools, type ToolGroups } from "./offered-tools.ts";
-export {
-  type CommandContent,
-  type LeftOutFile,
-  type OptionalContents,
-  type OptionalFile,
-  optionalFiles,
-} from "./optional-file.ts";
+export { isBareProject, rootTools } from "./offered-tools.ts";
+export { type CommandContent, optionalFiles } from "./optional-file.ts";
 export { nestedFolders, notEnabledFiles } from "./optional-look.ts";
 export { type OwnSkills, type SkillOrigin, withOwnSkills } from "./own-skill.ts";
 export { isProfileName } from "./profile-name.ts";
@@ -59,18 +53,8 @@ export {
   type RetentionSettings,
   type Settings,
   type TimeoutSettings,
-  type ToolPack,
 } from "./settings.ts";
-export {
-  isAboutTool,
-  MAX_SHELL_HOOKS,
-  makeShellHook,
-  type ShellHook,
-  type ShellHookEvent,
-  shellHookDeadlinesMs,
-  shellHookEvent,
-  shellHookEvents,
-} from "./shell-hook.ts";
+export { isAboutTool, makeShellHook, type ShellHook, type ShellHookEvent } from "./shell-hook.ts";
 export { findSkills, listedSkills, type Skill, skillLine, skillList, skillsOf } from "./skills.ts";
 export { tighterBudgets } from "./tiers.ts";
 export { toolVisible } from "./tools-policy.ts";

@@ -2,7 +2,7 @@
 export { normalHost } from "./allowed-domains.ts";
 export { assertNever } from "./assert-never.ts";
 export { boundHost, isBoundTo } from "./bound-hosts.ts";
-export { type Cache, createCacheBudget, programCaches, textBytes } from "./cache-budget.ts";
+export { type Cache, programCaches, textBytes } from "./cache-budget.ts";
 export { canonicalHash, canonicalJson } from "./canonical-json.ts";
 export { compose, type Handler, type Middleware } from "./compose.ts";
 export { createConcealer } from "./concealer.ts";

@@ -1,7 +1,6 @@
 /** Requirements as data, scenarios that hold a server to them on each of its wires, and what came of it. */
 export type { Connection, Feed, Target, Wire } from "./driver.ts";
 export { wires } from "./driver.ts";
-export { connectInProcess } from "./drivers/in-process.ts";
 export { type HttpTargetOptions, httpTarget, httpWires } from "./http-target.ts";
 export { conformanceXml } from "./junit.ts";
 export { probe } from "./probe.ts";

@@ -81,6 +81,16 @@ export function readCredentialFile(path: string): CredentialFile | undefined {
   }
 }
 
+/**
+ * The file as this key opens it, empty where there is none. Throws `wrong-key` for that of another key: nothing is written over it, since
+ * its entries would be lost to both keys.
+ */
+export function openCredentialFile(path: string, key: Uint8Array): CredentialFile {
+  const file = readCredentialFile(path) ?? { path, check: newCheck(key), entries: [] };
+  if (!keyFits(file, key)) throw wrongKey(path);
+  return file;
+}
+
 export function serializeCredentialFile({ check, entries }: Omit<CredentialFile, "path">): string {
   return `${JSON.stringify({ format: FORMAT, check, entries }, null, 1)}\n`;
 }
@@ -111,7 +121,7 @@ export function openSecret(file: CredentialFile, key: Uint8Array, entry: Credent
   throw damaged(file.path, `${entry.provider}/${entry.name} was changed after it was stored`);
 }
 
-export function wrongKey(path: string): CredentialFileError {
+function wrongKey(path: string): CredentialFileError {
   const remedy = "Set HARNESS_MACHINE_KEY or HARNESS_PASSPHRASE to its previous value, or restore the key file.";
   return new CredentialFileError("wrong-key", `${path} was encrypted with another machine key. ${remedy}`);
 }

@@ -15,11 +15,11 @@ import {
   keyFits,
   MAX_CREDENTIALS,
   newCheck,
+  openCredentialFile,
   openSecret,
   readCredentialFile,
   sealSecret,
   serializeCredentialFile,
-  wrongKey,
 } from "./credential-file.ts";
 import type { Keychain, KeychainItem } from "./keychain.ts";
 
@@ -64,12 +64,9 @@ export function createCredentialStore(options: CredentialStoreOptions): Credenti
   const { clock, key, keychain } = options;
   const path = join(options.directory, CREDENTIAL_FILE);
 
-  /** Nothing is written over a file that this key does not open: its entries would be lost to both keys. */
-  function current(): CredentialFile {
-    const file = readCredentialFile(path);
-    if (file === undefined) return { path, check: newCheck(key()), entries: [] };
-    if (keyFits(file, key())) return file;
-    throw wrongKey(path);
+  const current = (): CredentialFile => openCredentialFile(path, key());
+  function write({ check }: CredentialFile, entries: readonly CredentialEntry[]): void {
+    writePrivateFile(path, serializeCredentialFile({ check, entries }), { durable: true });
   }
 
   return {
@@ -87,9 +84,7 @@ export function createCredentialStore(options: CredentialStoreOptions): Credenti
         const place = useKeychain && keychainProblem === undefined ? "keychain" : "file";
         const created = new Date(clock.now()).toISOString();
         const entry = sealSecret(key(), { provider, name, hosts, created, place }, secret);
-        writePrivateFile(path, serializeCredentialFile({ check: file.check, entries: [...others, entry] }), {
-          durable: true,
-        });
+        write(file, [...others, entry]);
         return {
           credential: shown(entry),
           replaced: others.length < file.entries.length,
@@ -101,8 +96,10 @@ export function createCredentialStore(options: CredentialStoreOptions): Credenti
         const file = current();
         const entry = file.entries.find((one) => isItem(one, item));
         if (entry === undefined) return { removed: false };
-        const entries = file.entries.filter((one) => one !== entry);
-        writePrivateFile(path, serializeCredentialFile({ check: file.check, entries }), { durable: true });
+        write(
+          file,
+          file.entries.filter((one) => one !== entry),
+        );
         if (entry.place === "file") return { removed: true };
         const keychainProblem = keychain === undefined ? "there is no keychain here" : await keychain.remove(item);
         return { removed: true, ...defined({ keychainProblem }) };

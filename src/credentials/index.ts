@@ -11,4 +11,3 @@ export { createHelperCredentials, type HelperCredentials } from "./credentials.t
 export { createEnvironmentKeys, type EnvironmentKeys, environmentBlock } from "./environment-keys.ts";
 export { createKeychain } from "./keychain.ts";
 export type { LoginResult } from "./login.ts";
-export { LOGIN_PROVIDER } from "./login-record.ts";

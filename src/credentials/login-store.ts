@@ -4,14 +4,12 @@ import { EffectError } from "#base";
 import { createSystemClock, withFileLock, writePrivateFile } from "#world";
 import {
   type CredentialFile,
-  keyFits,
   MAX_CREDENTIALS,
-  newCheck,
+  openCredentialFile,
   openSecret,
   readCredentialFile,
   sealSecret,
   serializeCredentialFile,
-  wrongKey,
 } from "./credential-file.ts";
 import { LOGIN_PROVIDER, type LoginRecord, MAX_RECORD_BYTES, parseLoginRecord } from "./login-record.ts";
 
@@ -37,12 +35,6 @@ const LOCK_TRIES = 6;
 
 export function createLoginStore({ path, key }: { readonly path: string; readonly key: Buffer }): LoginStore {
   const clock = createSystemClock();
-
-  function current(): CredentialFile {
-    const file = readCredentialFile(path) ?? { path, check: newCheck(key), entries: [] };
-    if (!keyFits(file, key)) throw wrongKey(path);
-    return file;
-  }
 
   async function locked<Result>(what: string, tries: number, work: () => Promise<Result> | Result): Promise<Result> {
     for (let at = 0; at < tries; at++) {
@@ -83,11 +75,11 @@ export function createLoginStore({ path, key }: { readonly path: string; readonl
     read,
     save: (name, record) =>
       locked(path, 1, () => {
-        write(current(), name, { created: new Date(clock.now()).toISOString(), record });
+        write(openCredentialFile(path, key), name, { created: new Date(clock.now()).toISOString(), record });
       }),
     update: (name, login) =>
       locked(path, 1, () => {
-        const file = current();
+        const file = openCredentialFile(path, key);
         if (read(name, file)?.created !== login.created) return false;
         write(file, name, login);
         return true;

@@ -6,10 +6,4 @@ export { createDelegations, type Delegations } from "./delegations.ts";
 export { endInterrupted } from "./interrupted.ts";
 export { createToolRetries } from "./tool-retries.ts";
 export { createDelegationTree, type DelegationTree } from "./tree.ts";
-export {
-  createHeldWorktrees,
-  type HeldWorktrees,
-  type OpenWorktree,
-  type Worktree,
-  type WorktreeChange,
-} from "./worktree.ts";
+export { createHeldWorktrees, type OpenWorktree, type Worktree, type WorktreeChange } from "./worktree.ts";

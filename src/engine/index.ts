@@ -10,7 +10,7 @@ export type {
 export type { AsideAnswer } from "./aside.ts";
 export { createEventBus, type EventBus, type Schedule, type Subscriber } from "./bus.ts";
 export type { CompactionPoint, CompactionProblem, Compactor } from "./compaction.ts";
-export { type Conversation, createConversation } from "./conversation.ts";
+export { createConversation } from "./conversation.ts";
 export type { Part, Said, Step } from "./conversation-parts.ts";
 export type {
   CredentialPort,
@@ -18,7 +18,6 @@ export type {
   CredentialRoute,
   CredentialStatus,
   CredentialWish,
-  RemoteWish,
 } from "./credential-port.ts";
 export type { HiddenTools } from "./dispatch.ts";
 export { nextTs } from "./event-time.ts";
@@ -79,7 +78,7 @@ export { delegatedBy, type Reopened, refuseDelegate, reopenSession } from "./reo
 export type { RequestCall, RequestMiddleware } from "./request-chain.ts";
 export type { RequestPreview } from "./request-preview.ts";
 export { createRunContext, type RunContext } from "./run-context.ts";
-export { type AskPerson, createRunTool, type NestedCall, type StartBackground } from "./run-tool.ts";
+export { type AskPerson, createRunTool, type NestedCall } from "./run-tool.ts";
 export { createSession, type EngineSession, type SessionParts } from "./session.ts";
 export { createSessionCore, type SessionCore, type SessionCoreOptions } from "./session-core.ts";
 export { aliasSource } from "./slash-aliases.ts";
@@ -117,7 +116,6 @@ export {
   textOutput,
 } from "./tool.ts";
 export {
-  type ApprovedChange,
   type CallResult,
   type DiskFacts,
   type EffectNote,
@@ -126,7 +124,6 @@ export {
   type Ticket,
   type ToolCall,
   type ToolMiddleware,
-  type UnaskedCall,
 } from "./tool-chain.ts";
 export { type CallTrace, traceProvider } from "./traced-provider.ts";
 export type { TurnSummary } from "./turn.ts";

@@ -97,7 +97,6 @@ export {
   declaredServers,
   type ReviewServers,
   type ServerAnswers,
-  type ServerDeclaration,
   unansweredServers,
   usedServers,
 } from "./project-servers.ts";
@@ -153,5 +152,5 @@ export {
 export { restoreFolder, undoForgetter } from "./undo-folder.ts";
 export { undoPlace } from "./undo-place.ts";
 export { configFile, loadConfig } from "./user-config-file.ts";
-export { type PluginFact, pluginFacts } from "./user-plugins.ts";
+export { pluginFacts } from "./user-plugins.ts";
 export { userTrust } from "./user-trust.ts";

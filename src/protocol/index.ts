@@ -52,7 +52,6 @@ export {
   sessionInfoOf,
 } from "./session-info.ts";
 export {
-  type ArgsSchema,
   ownCommandOf,
   parseSlash,
   type SlashArgs,

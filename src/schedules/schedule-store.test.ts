@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { createSystemClock } from "#world";
-import { createScheduleStore, intervalTimes, MAX_SCHEDULES, rekeySchedules, type Schedule } from "./index.ts";
+import { createScheduleStore, intervalTimes, rekeySchedules, type Schedule } from "./index.ts";
+import { MAX_SCHEDULES } from "./schedule-store.ts";
 
 const folders: string[] = [];
 afterEach(() => {

@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SessionId } from "#protocol";
-import { changeRun, decide, isOpen, LATE_MS, loseOpen, type Schedule, scheduleRow, type TickRecord } from "./index.ts";
+import { LATE_MS } from "./decide.ts";
+import { changeRun, decide, isOpen, loseOpen, type Schedule, scheduleRow, type TickRecord } from "./index.ts";
 import { MAX_RECORDS } from "./schedule.ts";
 import { cronTimes, intervalTimes, MAX_COUNTED_TICKS, nextTick, ticksBetween, timesText } from "./times.ts";
 

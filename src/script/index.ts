@@ -7,4 +7,3 @@ export { type ContextValues, createRunStates } from "./run-state.ts";
 export { createScriptChecker } from "./script-checker.ts";
 export { type Condition, createScripts, type Scripts } from "./scripts.ts";
 export type { ScriptLine, ScriptServices } from "./services.ts";
-export { parametersSchema } from "./tool-script.ts";

@@ -1,6 +1,6 @@
 /** One session of a program: opened from what the program hands to it, with its chains, its engine and its world. */
 
-export type { AskAck, AskedFile } from "./acks.ts";
+export type { AskAck } from "./acks.ts";
 export type {
   AddedTransport,
   Extensions,
@@ -17,13 +17,6 @@ export { profileCommands } from "./profile-commands.ts";
 export { createProgramServers } from "./program-servers.ts";
 export { hasOwnToken } from "./remote-servers.ts";
 export { prepareSandbox, type SessionSandbox } from "./sandbox.ts";
-export {
-  checkProgram,
-  isInterpreter,
-  type ProgramPlace,
-  refuseContainers,
-  type ServerProgram,
-  serverProgram,
-} from "./server-program.ts";
+export { checkProgram, isInterpreter, refuseContainers, type ServerProgram, serverProgram } from "./server-program.ts";
 export { createSessionServers, type SessionServers } from "./servers.ts";
 export { noTape, type ProgramTape } from "./tape.ts";

@@ -8,10 +8,10 @@ import type { RequestOptions } from "node:https";
 import { type DomainList, EffectError, type WebPort, type WebPost, type WebRequest, type WebResponse } from "#base";
 import { checkedAddresses, pinnedLookup, type Resolve, type ResolvedAddress } from "./checked-addresses.ts";
 import { CONNECTION_HEADERS } from "./connection-headers.ts";
+import { failureText, MAX_HEADER_BYTES } from "./network-failure.ts";
 import { readBody } from "./response-body.ts";
 
 const MAX_REDIRECTS = 5;
-const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_URL_CHARS = 8 * 1024;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Sent only where the caller says so. */
@@ -24,17 +24,6 @@ const STRIPPED_HEADERS = new Set([
   "host",
   "content-length",
 ]);
-
-const FAILURES: Readonly<Record<string, string>> = {
-  ENOTFOUND: "the host name does not exist",
-  EAI_AGAIN: "the host name could not be resolved",
-  ECONNREFUSED: "the connection was refused",
-  ECONNRESET: "the connection was cut",
-  ETIMEDOUT: "the host did not answer",
-  EHOSTUNREACH: "the host cannot be reached",
-  ENETUNREACH: "the network cannot be reached",
-  HPE_HEADER_OVERFLOW: `the response headers are larger than ${MAX_HEADER_BYTES} bytes`,
-};
 
 export interface PublicWebOptions {
   /** Asked at every hop, for lists change; absent or undefined: every host at a public address. */
@@ -235,8 +224,5 @@ function allowedHeaders(headers: Readonly<Record<string, string>>, credentials: 
 
 function networkError(error: unknown, method: Method, url: string): EffectError {
   if (error instanceof EffectError) return error;
-  const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
-  const known = code === undefined ? undefined : FAILURES[code];
-  const detail = known ?? (error instanceof Error && error.message !== "" ? error.message : (code ?? String(error)));
-  return new EffectError("NetworkFailed", `${method} ${url} failed: ${detail}`, { cause: error });
+  return new EffectError("NetworkFailed", `${method} ${url} failed: ${failureText(error)}`, { cause: error });
 }

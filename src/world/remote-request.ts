@@ -7,8 +7,8 @@ import type { RequestOptions } from "node:https";
 import { EffectError } from "#base";
 import { type AddressRules, checkedAddresses, pinnedLookup } from "./checked-addresses.ts";
 import { CONNECTION_HEADERS } from "./connection-headers.ts";
+import { failureText, MAX_HEADER_BYTES } from "./network-failure.ts";
 
-const MAX_HEADER_BYTES = 16 * 1024;
 /** Ours to set, whoever asks. */
 const OWN_HEADERS = new Set([
   ...CONNECTION_HEADERS,
@@ -17,16 +17,6 @@ const OWN_HEADERS = new Set([
   "accept-encoding",
   "proxy-authorization",
 ]);
-const FAILURES: Readonly<Record<string, string>> = {
-  ENOTFOUND: "the host name does not exist",
-  EAI_AGAIN: "the host name could not be resolved",
-  ECONNREFUSED: "the connection was refused",
-  ECONNRESET: "the connection was cut",
-  ETIMEDOUT: "the host did not answer",
-  EHOSTUNREACH: "the host cannot be reached",
-  ENETUNREACH: "the network cannot be reached",
-  HPE_HEADER_OVERFLOW: `the response headers are larger than ${MAX_HEADER_BYTES} bytes`,
-};
 
 export interface RemoteRequest {
   readonly url: URL;
@@ -88,12 +78,6 @@ async function inTime(
   } finally {
     clearTimeout(timer);
   }
-}
-
-export function failureText(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
-  const known = code === undefined ? undefined : FAILURES[code];
-  return known ?? (error instanceof Error && error.message !== "" ? error.message : (code ?? String(error)));
 }
 
 function exchange(

@@ -2,11 +2,11 @@
 import type { Clock } from "#base";
 import type { Control, ControlClient, Reply } from "#control";
 import { type Command, type CommandKind, type Event, ReasonError, SessionId } from "#protocol";
-import type { Answer, Connection, Feed } from "../driver.ts";
-import { createNews } from "../news.ts";
-import { given, sightingOf } from "../sighting.ts";
-import { createFeed } from "./feed.ts";
-import { Refused } from "./rest.ts";
+import type { Answer, Connection, Feed } from "../../src/conformance/driver.ts";
+import { createFeed } from "../../src/conformance/drivers/feed.ts";
+import { Refused } from "../../src/conformance/drivers/rest.ts";
+import { createNews } from "../../src/conformance/news.ts";
+import { given, sightingOf } from "../../src/conformance/sighting.ts";
 
 export interface InProcessOptions {
   readonly control: Pick<Control, "connect">;
