@@ -23,6 +23,7 @@ const facts: DaemonFacts = {
   commit: "abc",
   builtAt: "",
   startedAt: "2026-01-01T00:00:00.000Z",
+  startedUpMs: clock.uptimeMs(),
   addresses: [],
   tokenFile: "/t",
   args: ["-m", "x:y"],

@@ -34,7 +34,7 @@ export interface DaemonFacts {
   readonly builtAt: string;
   readonly startedAt: string;
   /** The same, as the uptime of the machine. */
-  readonly startedUpMs?: number;
+  readonly startedUpMs: number;
   /** As `--listen` takes them; empty until it listens. */
   readonly addresses: readonly string[];
   readonly tokenFile: string;
@@ -164,7 +164,7 @@ function readFacts(path: string): DaemonClaim | undefined {
       commit: text(raw.commit),
       builtAt: text(raw.builtAt),
       startedAt: text(raw.startedAt),
-      ...(typeof raw.startedUpMs === "number" ? { startedUpMs: raw.startedUpMs } : {}),
+      startedUpMs: Number(raw.startedUpMs),
       addresses: texts(raw.addresses),
       tokenFile: text(raw.tokenFile),
       args: texts(raw.args),

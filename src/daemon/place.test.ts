@@ -40,7 +40,7 @@ async function homeWithDaemon(addresses: readonly string[]) {
   const tokenFile = join(home, "own.token");
   writeFileSync(tokenFile, "own\n", { mode: 0o600 });
   const facts = {
-    ...{ version: "1", commit: "c", builtAt: "", startedAt: "2026-01-01T00:00:00.000Z" },
+    ...{ version: "1", commit: "c", builtAt: "", startedAt: "2026-01-01T00:00:00.000Z", startedUpMs: 1 },
     ...{ addresses, tokenFile, args: [], cwd: "/", background: true },
   };
   const claimed = await claimDaemon(daemonPlaces(env).claims, facts, createSystemClock());

@@ -146,10 +146,7 @@ const HUNG_WORDS = {
 } as const;
 
 /** By the uptime of the machine, which is the same: a wall clock that stepped since would make it old, or keep it young. */
-function isYoung({ facts }: DaemonClaim, clock: Clock): boolean {
+function isYoung({ facts }: DaemonClaim, clock: Pick<Clock, "uptimeMs">): boolean {
   if (facts === undefined) return true;
-  // One of an earlier version does not say it.
-  const ageMs =
-    facts.startedUpMs === undefined ? clock.now() - Date.parse(facts.startedAt) : clock.uptimeMs() - facts.startedUpMs;
-  return ageMs < START_PATIENCE_MS;
+  return clock.uptimeMs() - facts.startedUpMs < START_PATIENCE_MS;
 }
