@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { SessionId } from "#protocol";
 import { calls, says } from "../../test/fakes/harness-rig.ts";
 import { startInterface as start } from "../../test/fakes/interface-rig.ts";
 import type { MockReply } from "../../test/fakes/mock-reply.ts";
@@ -66,6 +67,23 @@ test("a slash word is carried out and its words are shown; arrow-up brings an ea
   expect(slashes).toEqual(["/health"]);
   screen.type(KEYS.up, KEYS.up);
   await screen.shows(/^an earlier input/m);
+});
+
+test("what a word says that moves to another session is shown, although the session ends before it is said", async () => {
+  const next = SessionId.from("01M7TZVWDDRANY0C5RC4V7BPV8");
+  const started = start([], undefined, {
+    async slash(_line, print) {
+      const { session, rig } = await started;
+      await rig.harness.control.pause(session.id, { continuedIn: next, record: async () => undefined });
+      for await (const { kind } of session.events({ since: 0 })) if (kind === "SessionEnded") break;
+      print("Started another session. The old one is paused.");
+      return next;
+    },
+  });
+  const { screen, over } = await started;
+  screen.type("/profiles:review", KEYS.enter);
+  expect(await over).toEqual({ kind: "other", session: next });
+  await screen.shows(/^› \/profiles:review\nStarted another session\. The old one is paused\.$/m);
 });
 
 test("/clear empties the screen and the scrollback; the conversation goes on and the transcript has all of it", async () => {

@@ -85,11 +85,22 @@ export interface RunningInterface {
 /** While something runs or is open: clocks and spinners. */
 const TICK_MS = 250;
 
+/** The word that ends a session says why just after its end. */
+const LAST_WORDS_MS = 1_000;
 /** A conversation whose events come slowly does not keep the rest of what is shown from being asked for. */
 const CATCH_UP_MS = 1_000;
 
 /** Returns when the person leaves or the session ends. The terminal is as it was, whatever happens. */
-export async function runInterface(parts: InterfaceParts): Promise<InterfaceEnd> {
+export async function runInterface(given: InterfaceParts): Promise<InterfaceEnd> {
+  let lastWords: Promise<unknown> = Promise.resolve();
+  const parts: InterfaceParts = {
+    ...given,
+    slash(line, print) {
+      const done = given.slash(line, print);
+      lastWords = done.catch(() => undefined);
+      return done;
+    },
+  };
   const { screen, clock } = parts;
   const over = new AbortController();
   const signal = AbortSignal.any([parts.signal, over.signal]);
@@ -155,6 +166,7 @@ export async function runInterface(parts: InterfaceParts): Promise<InterfaceEnd>
     try {
       // What somebody writes in their own editor is not lost when the session ends meanwhile.
       if (!parts.signal.aborted) await running?.ended();
+      if (isOther) await Promise.race([lastWords, clock.sleep(LAST_WORDS_MS, parts.signal)]);
       running?.close();
       painter.now();
     } finally {
