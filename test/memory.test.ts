@@ -18,7 +18,7 @@ const REDIS: GivenMemory = {
 };
 const WRITING = { settings: { memory: { enabled: true, write: true } } };
 
-const draft = { name: "deploys", description: "No deploys on Friday", tags: ["deploy"] };
+const draft = { name: "deploys", description: "No deploys on Friday", tags: ["deploy"], keywords: ["ship it"] };
 
 describe("memories join a turn", () => {
   test("when the input matches, once, with the reason on the record", async () => {
@@ -180,6 +180,17 @@ describe("the tools for memories", () => {
     });
     await rig.send("remember the token");
     expect(rig.results()[0]).toContain("must not hold a secret");
+    expect((await rig.store.load()).memories).toEqual([]);
+  });
+
+  test("a memory without keywords is refused: an input in other words would not find it", async () => {
+    const { keywords: _, ...without } = draft;
+    const rig = await createMemoryRig([], [calls(["memory.write", without]), says("done")], {
+      ...WRITING,
+      autoApprove: true,
+    });
+    await rig.send("remember that");
+    expect(rig.results()[0]).toContain("keywords");
     expect((await rig.store.load()).memories).toEqual([]);
   });
 

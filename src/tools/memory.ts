@@ -66,16 +66,17 @@ export const writeMemory: Tool & ToolFacts = {
       keywords: {
         type: "array",
         items: { type: "string", minLength: 1, maxLength: 80 },
+        minItems: 1,
         maxItems: 30,
         description:
-          "How somebody would ask who does not know how this is written down: 5 to 15 synonyms, short forms, symptoms, error messages, tasks that need it.",
+          "What finds it when a later request uses other words, 10 to 25: tasks in which it matters, as a person would type them; what goes wrong without it; error messages; tools; synonyms.",
       },
       body: { type: "string", maxLength: 8_000 },
       type: { type: "string", enum: memoryTypes, description: "Default: project." },
       tier: { type: "string", enum: memoryTiers, description: "core: in every prompt. Default: long-term." },
       scope: SCOPE,
     },
-    ["name", "description", "tags"],
+    ["name", "description", "tags", "keywords"],
   ),
   async run(args, { ports }) {
     const draft: MemoryDraft = {

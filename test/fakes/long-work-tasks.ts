@@ -96,6 +96,7 @@ function memoryOf(cycle: number): object {
     name: memoryName(cycle),
     description: `How ${topicOf(cycle)} is done`,
     tags: [topicOf(cycle)],
+    keywords: [`do ${topicOf(cycle)}`],
     body: `Number ${cycle}: slowly.`,
   };
 }
