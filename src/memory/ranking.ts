@@ -1,20 +1,21 @@
 /**
  * Memories by how well they fit a text: whole tags first, then words of the name, the description and the body, rare words more than
- * common ones. A word also finds its forms, words of the trade that stand for it, and, where nobody has written it, words spelled
+ * common ones. A word also finds its forms, words of the trade that are related to it, and, where nobody has written it, words spelled
  * almost like it. Pure: the same memories and the same text give the same list.
  */
 import { type Memory, once } from "#base";
+import { tellingShare } from "./commonness.ts";
 import { relatedTo } from "./related-words.ts";
-import { joinedWordsOf, wordsOf } from "./words.ts";
+import { joinedWordsOf, wordsOf, writtenWordsOf } from "./words.ts";
 
 export interface RankedMemory {
   readonly memory: Memory;
   readonly score: number;
   /** Its tags that the text contains. */
   readonly tags: readonly string[];
-  /** Words of the text that it has, by stem, rarest first. */
+  /** Words of the text that it has, rarest first: `restore`, or `ship ~ deploy` where it has the latter. */
   readonly words: readonly string[];
-  /** What they share says as much as a word that no other memory has. */
+  /** What they share says nearly as much as a word that no other memory has. */
   readonly isTelling: boolean;
 }
 
@@ -27,10 +28,9 @@ export interface MemoryRanking {
 const WEIGHTS = { tag: 4, name: 2.5, description: 3, keyword: 2.5, body: 1 } as const;
 /** How much a whole tag counts besides its words. */
 const TAG_BONUS = 2;
-const RELATED_SHARE = 0.6;
 const SIMILAR_SHARE = 0.6;
 /** Of what a word is worth that one memory alone has. */
-const TELLING_SHARE = 0.9;
+const TELLING_SHARE = 0.85;
 /** Of the trigrams of two words. */
 const MIN_SIMILARITY = 0.55;
 const MIN_SIMILAR_CHARS = 5;
@@ -46,12 +46,20 @@ interface Posting {
   readonly weight: number;
 }
 
+interface Gain {
+  readonly score: number;
+  /** The word of the text, and that of the memory where it is another one. */
+  readonly named: string;
+}
+
 export function createRanking(memories: readonly Memory[]): MemoryRanking {
   const postings = new Map<string, Posting[]>();
   const lengths: number[] = [];
+  /** How the first memory that has a word writes it. */
+  const written = new Map<string, string>();
   const tags = memories.map((memory) => memory.tags.map((tag) => ({ tag, words: wordsOf(tag) })));
   for (const [at, memory] of memories.entries()) {
-    const weights = weightsOf(memory);
+    const weights = weightsOf(memory, written);
     let length = 0;
     for (const [word, weight] of weights) {
       const known = postings.get(word);
@@ -73,49 +81,64 @@ export function createRanking(memories: readonly Memory[]): MemoryRanking {
   function meanings(word: string): readonly (readonly [string, number])[] {
     const known = postings.has(word);
     const found: [string, number][] = known ? [[word, 1]] : [];
-    for (const other of relatedTo(word)) if (postings.has(other)) found.push([other, RELATED_SHARE]);
+    for (const [other, share] of relatedTo(word)) if (postings.has(other)) found.push([other, share]);
     if (known || word.length < MIN_SIMILAR_CHARS) return found;
     return [...found, ...similarWords(word, trigrams()).map((other) => [other, SIMILAR_SHARE] as const)];
   }
 
+  /** The memories that have a word, or one that it may stand for, with what each gains by the best of these. */
+  function gains(word: string, as: string): ReadonlyMap<number, Gain> {
+    const best = new Map<number, Gain>();
+    const telling = tellingShare(word);
+    for (const [meant, share] of meanings(word)) {
+      const worth = rarity(meant) * share * telling;
+      const named = meant === word ? as : `${as} ~ ${written.get(meant) ?? meant}`;
+      for (const { at, weight } of postings.get(meant) ?? []) {
+        const norm = SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * (lengths[at] ?? 0)) / meanLength);
+        const score = (worth * weight * (SATURATION + 1)) / (weight + norm);
+        if (score > (best.get(at)?.score ?? 0)) best.set(at, { score, named });
+      }
+    }
+    return best;
+  }
+
   return {
     rank(text) {
-      const joined = joinedWordsOf(text).filter((word) => postings.has(word));
-      const asked = [...new Set([...wordsOf(text), ...joined])].slice(0, MAX_QUERY_WORDS);
+      const asked = new Map<string, string>();
+      for (const [word, as] of [...writtenWordsOf(text), ...joinedIn(text)]) {
+        if (!asked.has(word) && asked.size < MAX_QUERY_WORDS) asked.set(word, as);
+      }
       const scores = new Map<number, { score: number; words: string[] }>();
-      for (const word of asked) {
-        // A memory has a word once, however many of its meanings it has.
-        const best = new Map<number, number>();
-        for (const [meant, share] of meanings(word)) {
-          const worth = rarity(meant) * share;
-          for (const { at, weight } of postings.get(meant) ?? []) {
-            const norm = SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * (lengths[at] ?? 0)) / meanLength);
-            const gain = (worth * weight * (SATURATION + 1)) / (weight + norm);
-            if (gain > (best.get(at) ?? 0)) best.set(at, gain);
-          }
-        }
-        for (const [at, gain] of best) {
+      const rarestFirst = [...asked].sort(([a], [b]) => rarity(b) - rarity(a));
+      for (const [word, as] of rarestFirst) {
+        for (const [at, { score, named }] of gains(word, as)) {
           const entry = scores.get(at) ?? { score: 0, words: [] };
-          entry.score += gain;
-          entry.words.push(word);
+          entry.score += score;
+          entry.words.push(named);
           scores.set(at, entry);
         }
       }
-      const said = new Set(asked);
       const ranked = [...scores].flatMap(([at, { score, words }]): RankedMemory[] => {
         const memory = memories[at];
         if (memory === undefined) return [];
         const whole = (tags[at] ?? []).filter(
-          (one) => one.words.length > 0 && one.words.every((word) => said.has(word)),
+          (one) => one.words.length > 0 && one.words.every((word) => asked.has(word)),
         );
-        const bonus = whole.reduce((sum, one) => sum + TAG_BONUS * Math.min(1, rarity(one.words[0] ?? "") / 4), 0);
-        const rarestFirst = words.toSorted((a, b) => rarity(b) - rarity(a));
-        const [named, isTelling] = [whole.map(({ tag }) => tag), score >= tellingScore];
-        return [{ memory, score: score + bonus, tags: named, words: rarestFirst, isTelling }];
+        const total = whole.reduce((sum, one) => sum + tagBonus(one.words[0] ?? ""), score);
+        const named = whole.map(({ tag }) => tag);
+        return [{ memory, score: total, tags: named, words, isTelling: total >= tellingScore }];
       });
       return ranked.sort((a, b) => b.score - a.score || (keyOf(a.memory) < keyOf(b.memory) ? -1 : 1));
     },
   };
+
+  function joinedIn(text: string): readonly (readonly [string, string])[] {
+    return joinedWordsOf(text).flatMap((word) => (postings.has(word) ? [[word, written.get(word) ?? word]] : []));
+  }
+
+  function tagBonus(word: string): number {
+    return TAG_BONUS * tellingShare(word) * Math.min(1, rarity(word) / 4);
+  }
 }
 
 /** For a stable order, and for people. */
@@ -123,10 +146,17 @@ export function keyOf({ scope, name }: Pick<Memory, "scope" | "name">): string {
   return `${scope}/${name}`;
 }
 
-function weightsOf({ name, description, tags, keywords = [], body }: Memory): ReadonlyMap<string, number> {
+/** Adds to `written` how the words are written. */
+function weightsOf(
+  { name, description, tags, keywords = [], body }: Memory,
+  written: Map<string, string>,
+): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
   const add = (text: string, weight: number): void => {
-    for (const word of wordsOf(text)) weights.set(word, (weights.get(word) ?? 0) + weight);
+    for (const [word, as] of writtenWordsOf(text)) {
+      weights.set(word, (weights.get(word) ?? 0) + weight);
+      if (!written.has(word)) written.set(word, as);
+    }
   };
   add(tags.join(" "), WEIGHTS.tag);
   add(name, WEIGHTS.name);

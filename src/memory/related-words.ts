@@ -1,4 +1,6 @@
 /** Words of the trade that stand for each other, so that an input finds a memory that says it with another word. One more group is one line. */
+import { once } from "#base";
+import { SUBJECTS } from "./subject-words.ts";
 import { stem } from "./words.ts";
 
 const GROUPS = `
@@ -220,19 +222,31 @@ wake page alert oncall
 worker job process
 `;
 
-const related = new Map<string, Set<string>>();
-for (const line of GROUPS.trim().split("\n")) {
-  const stems = line.split(" ").map(stem);
-  for (const word of stems) {
-    const known = related.get(word) ?? new Set<string>();
-    for (const other of stems) if (other !== word) known.add(other);
-    related.set(word, known);
-  }
-}
+/** How much a word counts where the other one is meant. */
+const [CLOSE_SHARE, SUBJECT_SHARE] = [0.6, 0.5];
 
-const NONE: ReadonlySet<string> = new Set();
+type Related = ReadonlyMap<string, number>;
 
-/** By stem. */
-export function relatedTo(word: string): ReadonlySet<string> {
-  return related.get(word) ?? NONE;
+const table = once((): ReadonlyMap<string, Related> => {
+  const related = new Map<string, Map<string, number>>();
+  const add = (groups: readonly string[], share: number): void => {
+    for (const group of groups) {
+      const stems = group.trim().split(/\s+/).map(stem);
+      for (const word of stems) {
+        const known = related.get(word) ?? new Map<string, number>();
+        for (const other of stems) if (other !== word && !known.has(other)) known.set(other, share);
+        related.set(word, known);
+      }
+    }
+  };
+  add(GROUPS.trim().split("\n"), CLOSE_SHARE);
+  add(SUBJECTS.trim().split(","), SUBJECT_SHARE);
+  return related;
+});
+
+const NONE: Related = new Map();
+
+/** By stem, with how much each counts. */
+export function relatedTo(word: string): Related {
+  return table().get(word) ?? NONE;
 }

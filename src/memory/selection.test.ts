@@ -1,9 +1,16 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Memory } from "#base";
 import { labelledMemories, labelledQueries, otherMemories } from "../../bench/memory-set.ts";
+import { fifthMemories } from "../../bench/memory-set-fifth.ts";
+import { fifthInputs } from "../../bench/memory-set-fifth-inputs.ts";
+import { fourthMemories } from "../../bench/memory-set-fourth.ts";
+import { fourthInputs, inputsWithoutMemory } from "../../bench/memory-set-fourth-inputs.ts";
 import { thirdMemories } from "../../bench/memory-set-third.ts";
 import { thirdInputs } from "../../bench/memory-set-third-inputs.ts";
 import { thirdOthers } from "../../bench/memory-set-third-others.ts";
+import { commonWordsText } from "../../scripts/common-words.ts";
 import { computingTime } from "../../test/fakes/computing-time.ts";
 import { createRanking } from "./ranking.ts";
 import { chooseMemories, coreMemories } from "./selection.ts";
@@ -48,6 +55,18 @@ test("the third set is whole: 1,000 memories, and 200 inputs with a memory each"
   expect(thirdInputs.map(([wanted]) => wanted).toSorted()).toEqual(thirdMemories.map(({ name }) => name).toSorted());
 });
 
+test("the fourth and the fifth set are whole: 200 inputs each, to a memory of the set", () => {
+  const sets = [
+    [fourthMemories, fourthInputs],
+    [fifthMemories, fifthInputs],
+  ] as const;
+  for (const [memories, inputs] of sets) {
+    expect(inputs).toHaveLength(200);
+    expect(new Set(inputs.map(([wanted]) => wanted))).toEqual(new Set(memories.map(({ name }) => name)));
+  }
+  expect(new Set(inputsWithoutMemory).size).toBe(100);
+});
+
 test("a misspelled word still finds its memory", () => {
   const memories = [memory("a", { description: "Kubernetes runs in Frankfurt" }), memory("b")];
   expect(choose(memories, "which kubernets is in frankfrut?")[0]).toMatchObject({ isChosen: true });
@@ -62,7 +81,28 @@ test("one word that no other memory has is enough, and one of many is not", () =
   const others = Array.from({ length: 30 }, (_, at) => memory(`m${at}`, { description: `service number ${at}` }));
   const memories = [...others, memory("a", { description: "The service has quarterly restore drills" })];
   const chosen = choose(memories, "can we restore it?").filter(({ isChosen }) => isChosen);
-  expect(chosen).toMatchObject([{ memory: { name: "a" }, why: "words: restor" }]);
+  expect(chosen).toMatchObject([{ memory: { name: "a" }, why: "words: restore" }]);
+});
+
+test("a related word finds a memory, and the reason names both", () => {
+  const others = Array.from({ length: 30 }, (_, at) => memory(`m${at}`, { description: `service number ${at}` }));
+  const memories = [...others, memory("a", { description: "Deployments need Priya" })];
+  expect(choose(memories, "can we ship it?")).toMatchObject([
+    { memory: { name: "a" }, isChosen: true, why: "words: ship ~ deployments" },
+  ]);
+});
+
+test("a word that is common in English says little, also where only one memory has it", () => {
+  const others = Array.from({ length: 30 }, (_, at) => memory(`m${at}`, { description: `service number ${at}` }));
+  const memories = [...others, memory("a", { body: "The people of the restaurant like it" })];
+  const names = (input: string) => choose(memories, input).map((one) => one.memory.name);
+  expect(names("how many people came?")).toEqual([]);
+  expect(names("which restaurant is it?")).toEqual(["a"]);
+});
+
+test("the common words are what their script makes", () => {
+  const file = join(import.meta.dirname, "common-words.ts");
+  expect(readFileSync(file, "utf8")).toBe(commonWordsText());
 });
 
 test("what the conversation has, what does not fit and what matches worse is left out, with the reason", () => {
@@ -102,6 +142,11 @@ test("the labelled inputs choose their memory among the first five of 1,000, in 
   );
   expect(labelledQueries).toHaveLength(200);
   expect(found.length / labelledQueries.length).toBeGreaterThanOrEqual(0.9);
+  const joined = inputsWithoutMemory.flatMap((input) =>
+    chooseMemories(ranking, { input, maxTokens: 1_500, isKnown: () => false }).filter(({ isChosen }) => isChosen),
+  );
+  // Of at most 500.
+  expect(joined.length).toBeLessThanOrEqual(210);
   const ms = computingTime();
   for (const { text } of labelledQueries)
     chooseMemories(ranking, { input: text, maxTokens: 1_500, isKnown: () => false });

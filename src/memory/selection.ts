@@ -16,8 +16,6 @@ const MAX_LEFT_OUT = 5;
 const BYTES_PER_TOKEN = 4;
 /** Compared with the best match; weaker ones are noise. */
 const MIN_SHARE = 0.4;
-/** A memory that shares no tag with the input has to share as many words as this, or a telling one. */
-const MIN_WORDS = 2;
 /** What was done lately matters more than what once happened. */
 const TIER_SHARES: Readonly<Record<MemoryTier, number>> = { core: 1, working: 1.2, "long-term": 1, events: 0.8 };
 
@@ -60,8 +58,7 @@ export function chooseMemories(
   const ranked = ranking
     .rank(input)
     .map((one) => ({ ...one, score: one.score * TIER_SHARES[one.memory.tier] }))
-    .filter(({ memory }) => memory.tier !== "core")
-    .filter(({ tags, words, isTelling }) => isTelling || tags.length > 0 || words.length >= MIN_WORDS)
+    .filter(({ memory, tags, isTelling }) => memory.tier !== "core" && (isTelling || tags.length > 0))
     .sort((a, b) => b.score - a.score || (keyOf(a.memory) < keyOf(b.memory) ? -1 : 1));
   const least = (ranked[0]?.score ?? 0) * MIN_SHARE;
   const considered: ConsideredMemory[] = [];

@@ -8,16 +8,21 @@ const WORD = /[\p{L}\p{N}]+/gu;
 /** `maxRetries`, `HTTPServer`. */
 const HUMP = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
 
-/** In order, repeated ones included. */
+/** Stems in order, repeated ones included. */
 export function wordsOf(text: string): readonly string[] {
-  const words: string[] = [];
+  return writtenWordsOf(text).map(([word]) => word);
+}
+
+/** The same, each with what was written. */
+export function writtenWordsOf(text: string): readonly (readonly [stem: string, written: string])[] {
+  const words: [string, string][] = [];
   const folded = text.slice(0, MAX_TEXT_CHARS).normalize("NFKD").replace(MARK, "");
   for (const [run] of folded.matchAll(WORD)) {
     const parts = run.split(HUMP);
     for (const part of parts.length > 1 ? [run, ...parts] : parts) {
       const word = part.toLowerCase();
       if (word.length > MAX_WORD_CHARS || (word.length < 2 && !/\p{N}/u.test(word)) || EMPTY.has(word)) continue;
-      words.push(stem(word));
+      words.push([stem(word), word]);
     }
   }
   return words;
