@@ -195,6 +195,9 @@ test.each([
   [["/model", KEYS.enter, "qwen", KEYS.enter], [{ kind: "SetModel", model: "ollama:qwen3" }]],
   [["/branch", KEYS.enter, KEYS.down, KEYS.enter], ["/sessions:branch sess_01GOLDEN at 1"]],
   [["/rules", KEYS.enter, "\u0018"], [{ kind: "RevokeRule", rule: "Bash(npm test *)" }]],
+  // Alt and a letter, as terminals without the protocol for keys send it.
+  [["\u001bp", "\u0018"], [{ kind: "RevokeRule", rule: "Bash(npm test *)" }]],
+  [["\u001bn", KEYS.down, KEYS.enter], ["/sessions:branch sess_01GOLDEN at 1"]],
   [["/mcp", KEYS.enter, KEYS.enter], ["/mcp:notes status"]],
   [["/mcp", KEYS.enter, "\u0018"], ["/mcp:notes restart"]],
   [["/jobs", KEYS.enter, "\u0018"], ["/jobs:stop job_2"]],

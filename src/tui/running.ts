@@ -32,6 +32,8 @@ export interface RunningOptions {
 
 /** Of the screen, for one image. */
 const IMAGE_SHARE = 0.4;
+/** The library takes these for arrows, which today's terminals send in another way; people who hold Alt mean the letter. */
+const ALT_LETTER = { "\u001bp": "alt+p", "\u001bn": "alt+n" } as Readonly<Record<string, string>>;
 const PASTE_END = "\u001b[201~";
 
 export function createRunning({ parts, painter, signal, end, ...from }: RunningOptions): RunningInterface {
@@ -78,7 +80,12 @@ export function createRunning({ parts, painter, signal, end, ...from }: RunningO
       if (event !== undefined) dispatch({ type: "mouse", event });
       return;
     }
-    dispatch({ type: "key", key: widgets.parseKey(sequence) ?? sequence, sequence, typed: editor.typed() });
+    dispatch({
+      type: "key",
+      key: ALT_LETTER[sequence] ?? widgets.parseKey(sequence) ?? sequence,
+      sequence,
+      typed: editor.typed(),
+    });
   });
   keys.on("paste", (text) => dispatch({ type: "paste", text: text.replaceAll(PASTE_END, "") }));
 
