@@ -276,6 +276,15 @@ test.each(["PreToolUse", "PostToolUse"] as const)("continue: false of %s ends th
   expect(rig.vendor.requests).toHaveLength(1);
 });
 
+test("a prompt that a hook refused reaches no model, also not in the next turn", async () => {
+  const command = "if grep -q forbidden; then echo no >&2; exit 2; fi";
+  const rig = await createHookedRig([{ event: "UserPromptSubmit", command }], [says("ok"), says("ok")]);
+  expect(await rig.send("a forbidden word")).toMatchObject({ outcome: "error", reason: "HookBlocked" });
+  await rig.send("fine");
+  expect(rig.requests()).not.toContain("forbidden");
+  expect(rig.of("TurnStarted")).toMatchObject([{ refused: true }, { content: [{ text: "fine" }] }]);
+});
+
 test("a secret in an argument does not reach the hook, and stays in the call", async () => {
   const key = "ghp_x7Kq2mVbN9rTz4LwYc8HdPf3JgQsAe6RuXiB";
   const command = `cat > seen.json; printf '{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":%s}}' "$(grep -o '"tool_input":{[^}]*}' seen.json | cut -d: -f2-)"`;

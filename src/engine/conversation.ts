@@ -105,7 +105,8 @@ export function createConversation(): Conversation {
   }
 
   function addSaid({ id, kind, payload }: EventOf<"TurnStarted"> | EventOf<"TurnSteered">): void {
-    addPart({ firstId: id, input: payload.content, said: { turn: payload.turn, beginsTurn: kind === "TurnStarted" } });
+    const input = "refused" in payload ? [] : payload.content;
+    addPart({ firstId: id, input, said: { turn: payload.turn, beginsTurn: kind === "TurnStarted" } });
   }
 
   /** What is behind the boundary is forgotten, as if it had never been read. */

@@ -207,7 +207,11 @@ async function begin(parts: TurnParts, input: TurnInput, tally: Tally, onBegun: 
   const { content, context, refused } = isInput
     ? await askAtStart(parts, input)
     : { content: input.content, context: [], refused: undefined };
-  const kind = { ...defined({ queued: input.queued }), ...(command !== undefined && { own_command: true as const }) };
+  const kind = {
+    ...defined({ queued: input.queued }),
+    ...(command !== undefined && { own_command: true as const }),
+    ...(refused !== undefined && { refused: true as const }),
+  };
   const started = parts.bus.publish("TurnStarted", { turn, content: [...content], model: parts.model(), ...kind });
   input.onStart(started);
   await started;

@@ -51,8 +51,8 @@ export async function importedTurns(
   };
 }
 
-function turnOf({ payload: { turn: id, content } }: EventOf<"TurnStarted">, number: number): Turn {
-  const input = displayText(content);
+function turnOf({ payload: { turn: id, content, refused } }: EventOf<"TurnStarted">, number: number): Turn {
+  const input = refused === true ? "[refused by a hook]" : displayText(content);
   return { number, id, input, calls: new Map(), step: 0, answer: "", outcome: "cut off" };
 }
 

@@ -36,6 +36,10 @@ export const turnEvents = {
       .literal(true)
       .optional()
       .describe("A person's own command: the turn runs it and asks no model. Feature: shell_commands."),
+    refused: z
+      .literal(true)
+      .optional()
+      .describe("A hook refused the input. No model reads it, also not in a later turn."),
   }).describe("A turn began with this input."),
   InputQueued: wire({
     content: z.array(inputBlock),

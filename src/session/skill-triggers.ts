@@ -29,7 +29,7 @@ export function createSkillTriggers(skills: () => readonly Skill[], root: string
     raised: () => names,
     raise: (name) => void names.add(name),
     onEvent({ kind, payload }) {
-      if (kind !== "TurnStarted" && kind !== "TurnSteered") return;
+      if ((kind !== "TurnStarted" && kind !== "TurnSteered") || "refused" in payload) return;
       const said = payload.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
       const words = asWords(said.slice(0, MAX_INPUT_CHARS));
       raiseThose(({ triggers }) => triggers.keywords.some((keyword) => mentions(words, keyword)));

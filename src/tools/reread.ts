@@ -28,14 +28,15 @@ export function createRereadTool(read: (event: number) => Promise<Event | undefi
       const number = optionalInteger(args, "event", 1) ?? 0;
       const event = await read(number);
       switch (event?.kind) {
-        case "ToolResult":
         case "TurnStarted":
+          if (event.payload.refused === true) break;
+          return { content: event.payload.content };
+        case "ToolResult":
         case "TurnSteered":
         case "ContextAdded":
           return { content: event.payload.content };
-        default:
-          throw new ToolError(`${number} is not the number of a result or an input of this session.`);
       }
+      throw new ToolError(`${number} is not the number of a result or an input of this session.`);
     },
   };
 }
