@@ -85,22 +85,13 @@ export interface RunningInterface {
 /** While something runs or is open: clocks and spinners. */
 const TICK_MS = 250;
 
-/** The word that ends a session says why just after its end. */
 const LAST_WORDS_MS = 1_000;
 /** A conversation whose events come slowly does not keep the rest of what is shown from being asked for. */
 const CATCH_UP_MS = 1_000;
 
 /** Returns when the person leaves or the session ends. The terminal is as it was, whatever happens. */
 export async function runInterface(given: InterfaceParts): Promise<InterfaceEnd> {
-  let lastWords: Promise<unknown> = Promise.resolve();
-  const parts: InterfaceParts = {
-    ...given,
-    slash(line, print) {
-      const done = given.slash(line, print);
-      lastWords = done.catch(() => undefined);
-      return done;
-    },
-  };
+  const { parts, lastWords } = withLastWords(given);
   const { screen, clock } = parts;
   const over = new AbortController();
   const signal = AbortSignal.any([parts.signal, over.signal]);
@@ -166,7 +157,7 @@ export async function runInterface(given: InterfaceParts): Promise<InterfaceEnd>
     try {
       // What somebody writes in their own editor is not lost when the session ends meanwhile.
       if (!parts.signal.aborted) await running?.ended();
-      if (isOther) await Promise.race([lastWords, clock.sleep(LAST_WORDS_MS, parts.signal)]);
+      if (isOther) await lastWords();
       running?.close();
       painter.now();
     } finally {
@@ -175,6 +166,22 @@ export async function runInterface(given: InterfaceParts): Promise<InterfaceEnd>
     }
     if (running !== undefined) await keepLast(parts, draft, running.typed());
   }
+}
+
+/** `lastWords` waits for the reply to the last slash word, which may come behind the end of the session that the word has ended. */
+function withLastWords(given: InterfaceParts): { readonly parts: InterfaceParts; lastWords(): Promise<unknown> } {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    parts: {
+      ...given,
+      slash(line, print) {
+        const done = given.slash(line, print);
+        last = done.catch(() => undefined);
+        return done;
+      },
+    },
+    lastWords: () => Promise.race([last, given.clock.sleep(LAST_WORDS_MS, given.signal)]),
+  };
 }
 
 /** The conversation is over whether or not the draft could be kept. */
