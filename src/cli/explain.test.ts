@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { defined } from "#base";
 import type { EventDraft } from "#engine";
-import { SessionId } from "#protocol";
+import { type EventPayload, JobId, SessionId } from "#protocol";
 import { createInProcessCli, type InProcessCli } from "../../test/fakes/in-process-cli.ts";
 import {
   CLIENT,
@@ -182,6 +182,33 @@ test("what a rule allowed, what a person allowed, what nobody could be asked abo
     decided: { effect: "deny", by: "UnknownTool", why: "text of error" },
   });
   expect((await cli.run("explain", callId(5))).out).toMatch(/decided: the log does not say\noutcome: none recorded\n$/);
+});
+
+test("a command in the background: how it ended, whenever that was", async () => {
+  const job = JobId.from("0".repeat(26));
+  const begun = (n: number): EventDraft[] => [
+    started(n, "exec", { command: "sleep 9", background: true }),
+    draft("JobStarted", { turn: turnId(n), call_id: callId(n), job, command: "sleep 9", timeout_ms: 10_000 }),
+    result(n, "exec", "ok"),
+  ];
+  const ended = (n: number, how: Pick<EventPayload<"JobEnded">, "status" | "exit_code" | "detail">): EventDraft =>
+    draft("JobEnded", { call_id: callId(n), job, ...how, duration_ms: 3_100, printed_bytes: 0 });
+  await cli.putSession(FIRST, [
+    sessionStarted(),
+    ...turn(1, ...begun(1)),
+    ended(1, { status: "exited", exit_code: 3 }),
+    ...turn(2, ...begun(2)),
+    ended(2, { status: "lost" }),
+    ...turn(3, ...begun(3)),
+  ]);
+  const told = async (n: number): Promise<string | undefined> =>
+    (await cli.run("explain", callId(n))).out.trimEnd().split("\n").at(-1);
+  expect(await Promise.all([1, 2, 3].map(told))).toEqual([
+    `background: ${job} ended after 3.1 s: exit code 3`,
+    `background: ${job} was interrupted when the program stopped`,
+    `background: ${job} has not ended`,
+  ]);
+  expect(await cli.json("explain", callId(1))).toMatchObject({ background: { job, end: { exit_code: 3 } } });
 });
 
 test("a call is named by the beginning of its id when only one begins so, in the session that is named", async () => {

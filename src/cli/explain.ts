@@ -1,7 +1,15 @@
 /** `harness explain`: for one recorded call, every rule and hook that was consulted, in order, and which of them decided. */
 import { defined, visibleLine } from "#base";
 import { findSession, readEvents, type StoreFlags, withStore } from "#program";
-import { type CallId, type Event, type EventOf, type EventPayload, ReasonError } from "#protocol";
+import {
+  type CallId,
+  type Event,
+  type EventOf,
+  type EventPayload,
+  howItEnded,
+  type JobId,
+  ReasonError,
+} from "#protocol";
 import type { ArchiveStore, SessionMeta } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
@@ -44,6 +52,8 @@ export interface Explanation {
   readonly outcome?: string;
   readonly reason?: string;
   readonly duration_ms?: number;
+  /** The command that it started in the background; without an `end` while that runs. */
+  readonly background?: { readonly job: JobId; readonly end?: EventPayload<"JobEnded"> };
 }
 
 export async function explainCommand(ports: CliPorts, call: string, flags: ExplainFlags): Promise<ExitCode> {
@@ -152,7 +162,15 @@ export function explain(
     ...defined({ decided }),
     ran: ran || result?.outcome === "ok",
     ...defined({ outcome: result?.outcome, duration_ms: result?.duration_ms, reason: result?.reason }),
+    ...defined({ background: backgroundOf(events) }),
   };
+}
+
+function backgroundOf(events: readonly Event[]): Explanation["background"] {
+  const started = events.find((event) => event.kind === "JobStarted");
+  if (started === undefined) return undefined;
+  const ended = events.find((event) => event.kind === "JobEnded");
+  return { job: started.payload.job, ...defined({ end: ended?.payload }) };
 }
 
 function decisionOf({
@@ -236,5 +254,15 @@ function render(explanation: Explanation, columns: number): string {
     outcome === undefined
       ? `outcome: ${ran ? "it started and was interrupted" : "none recorded"}`
       : `outcome: ${outcome}${reason === undefined ? "" : ` (${reason})`}, ${(duration_ms ?? 0).toFixed(1)} ms`;
-  return `${lines.map(visibleLine).join("\n")}${table}\n${visibleLine(verdict)}\n${visibleLine(ended)}\n`;
+  const last = [verdict, ended, ...backgroundLines(explanation)].map(visibleLine).join("\n");
+  return `${lines.map(visibleLine).join("\n")}${table}\n${last}\n`;
+}
+
+function backgroundLines({ background }: Explanation): readonly string[] {
+  if (background === undefined) return [];
+  const { job, end } = background;
+  if (end === undefined) return [`background: ${job} has not ended`];
+  const seconds = `after ${(end.duration_ms / 1000).toFixed(1)} s`;
+  const detail = end.detail === undefined ? "" : ` (${end.detail})`;
+  return [`background: ${job} ${end.status === "lost" ? "was" : `ended ${seconds}:`} ${howItEnded(end)}${detail}`];
 }
