@@ -131,14 +131,18 @@ function changedLines({ lines, isNew }: FileChange): string {
 
 function delegateRows(delegate: DelegateBlock, style: RowStyle): string[] {
   const { theme, nowMs } = style;
-  const { ended, agent, task, depth, isBeside, sinceMs } = delegate;
+  const { ended, agent, task, depth, isBeside, sinceMs, work } = delegate;
   const mark =
     ended !== undefined
       ? theme.paint(ended.isOk ? "good" : "bad", ended.isOk ? "✓" : "✗")
       : theme.paint("accent", isBeside ? "→" : spinner(nowMs));
   const time = ended === undefined ? (isBeside ? [] : [duration(nowMs - sinceMs)]) : [duration(ended.durationMs)];
-  const state = ended === undefined ? (isBeside ? "works in the background" : "working") : ended.text;
-  return [factRow({ indent: "  ".repeat(depth), mark, label: agent, subject: task, facts: [state, ...time] }, style)];
+  const progress = work.calls === 0 ? "working" : counted(work.calls, "call");
+  const state = ended?.text ?? (isBeside ? "works in the background" : progress);
+  const indent = "  ".repeat(depth);
+  const head = factRow({ indent, mark, label: agent, subject: task, facts: [state, ...time] }, style);
+  if (ended !== undefined || work.doing === "") return [head];
+  return [head, theme.paint("dim", style.widgets.truncateToWidth(`${indent}${BAR}${work.doing}`, style.columns))];
 }
 
 interface FactRow {

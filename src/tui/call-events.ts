@@ -4,7 +4,7 @@ import { ClientId, type Event, type EventOf, type ToolOutputBlock } from "#proto
 import { money } from "./amounts.ts";
 import { changeOf } from "./change.ts";
 import { imagesOf } from "./images.ts";
-import { add, type CallBlock, changeCall, closedText, type Transcript } from "./transcript.ts";
+import { add, type CallBlock, changeCall, closedText, type DelegateBlock, type Transcript } from "./transcript.ts";
 
 const TAIL_LINES = 5;
 /** More than the widest terminal has columns. */
@@ -64,11 +64,12 @@ export function withCallEvent(before: Transcript, event: Event, nowMs: number, d
       return files.length === 0 ? before : { ...before, changed: [...new Set([...before.changed, ...files])] };
     }
     case "DelegationStarted": {
-      const { call_id: id, agent, task, mode, depth: below } = event.payload;
+      const { call_id: id, agent, task, mode, depth: below, session } = event.payload;
       const isBeside = mode === "async";
       const name = visibleLine(agent || "delegate");
       return add(closedText(before), {
         ...{ kind: "delegate", id, agent: name, task: visibleLine(task), depth: below, isBeside, sinceMs: nowMs },
+        ...{ session, work: { ...noWork, askedAtMs: nowMs } },
       });
     }
     case "DelegationEnded":
@@ -129,6 +130,7 @@ function withDelegateEnd(
   const name = visibleLine(agent || "delegate");
   return add(before, {
     ...{ kind: "delegate", id, agent: name, task: "", depth: 1, isBeside: true, sinceMs: nowMs, ended },
+    ...{ session: payload.session, work: noWork },
   });
 }
 
@@ -145,11 +147,15 @@ export function doing(before: Transcript, what: string, nowMs: number): Transcri
   return before.doing === what ? before : { ...before, doing: what, doingSinceMs: nowMs };
 }
 
+const noWork: DelegateBlock["work"] = { seen: 0, calls: 0, doing: "", askedAtMs: 0, isAsked: false };
+
 /** Of a change the file; what it changes stands below. The first argument needs no name. */
-function subjectOf(name: string, args: unknown): string {
+export function subjectOf(name: string, args: unknown): string {
   const { path } = changeOf({ name, args, before: undefined }) ?? {};
   if (path !== undefined) return visibleLine(path);
   if (typeof args !== "object" || args === null) return visibleLine(String(args ?? ""));
+  // Its task stands in the row of the agent.
+  if (name === "delegate" && "agent" in args && typeof args.agent === "string") return visibleLine(args.agent);
   const values = Object.entries(args).map(([key, value], at) => {
     if (at === 0 && typeof value === "string") return value;
     if (Array.isArray(value)) return counted(value.length, key.replace(/s$/, ""));

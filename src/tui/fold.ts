@@ -68,7 +68,9 @@ export function withEvent(transcript: Transcript, event: Event, nowMs: number): 
 
 /** Questions and calls of the agents below stand in the conversation of their root. */
 function withDelegateEvent(before: Transcript, event: Event, nowMs: number): Transcript {
-  return withCallEvent(before, event, nowMs, 1) ?? before;
+  const after = withCallEvent(before, event, nowMs, 1);
+  // What the agent waits for is not what this turn waits for.
+  return after === undefined ? before : { ...after, doing: before.doing, doingSinceMs: before.doingSinceMs };
 }
 
 function withTurnEnd(before: Transcript, payload: EventOf<"TurnEnded">["payload"], nowMs: number): Transcript {

@@ -94,8 +94,23 @@ export const loads = {
     // ids of events
     return (await client.session(session).submit({ kind: "DescribeAck", call_id: call as CallId })).result;
   },
+  /** `SESSION/EVENT`: what a delegate has called since then. */
+  "delegate-work": async ({ client }: LoadWorld, place: string): Promise<DelegateNews> => {
+    const [session = "", after = "0"] = place.split("/");
+    let news: DelegateNews = { seen: Number(after), calls: 0, call: undefined };
+    for await (const { id, kind, payload } of client.session(session).log({ after: news.seen })) {
+      news = kind === "ToolCallStarted" ? { seen: id, calls: news.calls + 1, call: payload } : { ...news, seen: id };
+    }
+    return news;
+  },
   info: ({ client }: LoadWorld, session: string): Promise<SessionInfo> => client.session(session).info(),
 } as const;
+
+interface DelegateNews {
+  readonly seen: number;
+  readonly calls: number;
+  readonly call: EventOf<"ToolCallStarted">["payload"] | undefined;
+}
 
 export interface PanelFacts {
   readonly facts: SessionFacts;

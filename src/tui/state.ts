@@ -11,6 +11,7 @@ import {
   withQuestionKey,
   withTypedAnswer,
 } from "./approval.ts";
+import { withLooks, withWork } from "./delegate-work.ts";
 import type { Effect } from "./effects.ts";
 import { withEvent } from "./fold.ts";
 import { type InputState, inputEffects, noInput, swapStash } from "./input.ts";
@@ -160,12 +161,15 @@ function changed(state: State, message: Message, context: UpdateContext): Update
     case "not-loaded":
       return toLayers(withLoaded(state, message), message, context);
     case "time":
-      return toLayers(
-        { ...state, questions: withoutExpired(state.questions, state.nowMs) },
-        { type: "changed" },
-        context,
-      );
+      return withTime(state, context);
   }
+}
+
+function withTime(state: State, context: UpdateContext): Update {
+  const { transcript, effects } = withLooks(state.transcript, state.nowMs);
+  const next = { ...state, transcript, questions: withoutExpired(state.questions, state.nowMs) };
+  const told = toLayers(next, { type: "changed" }, context);
+  return { state: told.state, effects: [...effects, ...told.effects] };
 }
 
 function withMessageEvent(state: State, event: Event, agoMs: number, context: UpdateContext): Update {
@@ -189,6 +193,7 @@ function withMessageEvent(state: State, event: Event, agoMs: number, context: Up
 }
 
 function withLoaded(state: State, loaded: Loaded): State {
+  if (loaded.name === "delegate-work") return { ...state, transcript: withWork(state.transcript, loaded) };
   if (loaded.type !== "loaded") return state;
   if (loaded.name === "facts") return withLasting(state, loaded.value);
   if (loaded.name === "reminder") return { ...state, reminder: loaded.value };

@@ -83,6 +83,18 @@ export interface DelegateBlock {
   readonly depth: number;
   /** It works beside the conversation, which does not wait for it. */
   readonly isBeside: boolean;
+  readonly session: SessionId;
+  /** What its log has said so far. */
+  readonly work: {
+    /** The last event that was read. */
+    readonly seen: number;
+    readonly calls: number;
+    /** Its newest call; empty: none yet. */
+    readonly doing: string;
+    readonly askedAtMs: number;
+    /** The answer is on its way. */
+    readonly isAsked: boolean;
+  };
   readonly sinceMs: number;
   readonly ended?: { readonly isOk: boolean; readonly text: string; readonly durationMs: number };
 }
