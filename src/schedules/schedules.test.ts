@@ -196,6 +196,7 @@ describe("times", () => {
     ["61 * * * *", "UTC", "Invalid value for minute"],
     ["* * * * * *", "UTC", "five fields"],
     ["0 0 1 * 1 *", "UTC", "five fields"],
+    ["@reboot", "UTC", "startup detection. It has five fields"],
     ["0 0 1 13 1", "UTC", "Invalid value for month"],
     ["0 0 30 2 *", "UTC", "it names no time that exists"],
     ["* * * * *", "Mars/Base", "is not a time zone"],

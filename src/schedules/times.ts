@@ -25,7 +25,7 @@ export function cronTimes(expression: string, timezone: string): ScheduleTimes {
   try {
     if (nextTick({ times, createdMs: 0 }, 0) === undefined) throw new Error("it names no time that exists");
   } catch (error) {
-    const why = messageOf(error).replace(/^Cron\w+: /, "");
+    const why = messageOf(error).replace(/^Cron\w+: |\.+$/g, "");
     throw usage(
       `the cron expression '${text}' cannot be used: ${why}. It has five fields: minute, hour, day, month, day of the week`,
     );
