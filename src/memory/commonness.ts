@@ -12,8 +12,12 @@ const ranks = once(
     ),
 );
 
-/** By stem: from near 0 for the commonest words to 1 for those that are not common. */
-export function tellingShare(word: string): number {
-  const rank = ranks().get(word);
-  return rank === undefined ? 1 : Math.log(rank + 1) / Math.log(ranks().size + 1);
+/** By stem: from near 0 for the commonest words to 1 for those that are not common. The first call of a process makes the table. */
+export function tellingShares(): (word: string) => number {
+  const known = ranks();
+  const least = Math.log(known.size + 1);
+  return (word) => {
+    const rank = known.get(word);
+    return rank === undefined ? 1 : Math.log(rank + 1) / least;
+  };
 }

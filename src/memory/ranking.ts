@@ -4,8 +4,8 @@
  * almost like it. Pure: the same memories and the same text give the same list.
  */
 import { type Memory, once } from "#base";
-import { tellingShare } from "./commonness.ts";
-import { relatedTo } from "./related-words.ts";
+import { tellingShares } from "./commonness.ts";
+import { relatedWords } from "./related-words.ts";
 import { joinedWordsOf, wordsOf, writtenWordsOf } from "./words.ts";
 
 export interface RankedMemory {
@@ -53,6 +53,7 @@ interface Gain {
 }
 
 export function createRanking(memories: readonly Memory[]): MemoryRanking {
+  const [relatedTo, tellingShare] = [relatedWords(), tellingShares()];
   const postings = new Map<string, Posting[]>();
   const lengths: number[] = [];
   /** How the first memory that has a word writes it. */

@@ -246,7 +246,8 @@ const table = once((): ReadonlyMap<string, Related> => {
 
 const NONE: Related = new Map();
 
-/** By stem, with how much each counts. */
-export function relatedTo(word: string): Related {
-  return table().get(word) ?? NONE;
+/** By stem, with how much each counts. The first call of a process makes the table. */
+export function relatedWords(): (word: string) => Related {
+  const related = table();
+  return (word) => related.get(word) ?? NONE;
 }
