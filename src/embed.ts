@@ -15,7 +15,7 @@ import { createSigner, harnessPaths, headsDirectory, machineKeySource } from "#s
 import type { UndoReport } from "#undo";
 import { createSystemClock } from "#world";
 import { createBlockHandler, type EventHandler, type PermissionQuestion } from "./program/embed-blocks.ts";
-import { checkOptions, checkTool, modelForKey } from "./program/embed-checks.ts";
+import { checkOptions, checkTool, inputOf, modelForKey } from "./program/embed-checks.ts";
 
 export type {
   HookCall,
@@ -154,8 +154,7 @@ export async function createHarness(
   return {
     session,
     async prompt(content, options = {}) {
-      const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : [...content];
-      const sent = client.submit({ kind: "SendInput", session, content: blocks });
+      const sent = client.submit({ kind: "SendInput", session, content: await inputOf(session, content) });
       options.signal?.addEventListener("abort", cancel, { once: true });
       try {
         const { done } = await sent;

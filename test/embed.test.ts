@@ -28,6 +28,19 @@ const add: SimpleTool = {
 /** The answer of a model that is not asked. */
 const stopped = { type: "failed", reason: "Cancelled", message: "stopped", retryable: false } as const;
 
+test.each([
+  ["a block of an unknown type", [{ type: "video" }], "content[0].type"],
+  ["an image that is none", [{ type: "image", media_type: "image/png", data: "AAAA" }], "content[0].data"],
+])("an input with %s is refused, and the session goes on", async (_, content, where) => {
+  const { harness } = await embed([says("fine")]);
+  // As a program without types would.
+  await expect(harness.prompt(content as never)).rejects.toMatchObject({
+    reason: "InvalidCommand",
+    message: expect.stringContaining(where),
+  });
+  expect((await harness.prompt("hello")).text).toBe("fine");
+});
+
 async function embed(replies: MockReply[], config: HarnessConfig = {}, handler: EventHandler = {}, tools = [add]) {
   const vendor = await startMockProvider();
   vendor.reply(...replies);

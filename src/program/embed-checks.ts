@@ -1,6 +1,6 @@
 /** What an embedding program may get wrong, said in terms of its own API: options that do not exist, tools of the wrong shape. */
 import { isRecord, nearestName } from "#base";
-import { ReasonError } from "#protocol";
+import { type InputBlock, ReasonError, type SessionId } from "#protocol";
 import { findVendor } from "#providers";
 
 /** How keys begin, the longest beginning first, and whose they are. */
@@ -53,4 +53,11 @@ export function checkTool(tool: unknown, index: number): void {
 
 function usage(detail: string): ReasonError {
   return new ReasonError("UsageInvalid", detail);
+}
+
+/** What somebody else's program gives as an input. Rejects with InvalidCommand for blocks that no client may send. */
+export async function inputOf(session: SessionId, content: string | readonly InputBlock[]): Promise<InputBlock[]> {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  const { commandFrom } = await import("#protocol/schemas");
+  return commandFrom("SendInput", { session, content }).content;
 }
