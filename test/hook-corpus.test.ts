@@ -5,12 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeShellHook } from "#artifacts";
-import { isRecord, noMemory, noServers } from "#base";
+import { isRecord, noServers } from "#base";
 import { createHookDispatcher } from "#governance";
 import { createShellHooks } from "#governance/shell-hooks";
 import { SessionId } from "#protocol";
 import { createProcesses, createPublicWeb, createWorkspaceFiles } from "#world";
 import { type HookScript, hookScripts } from "./corpora/hook-scripts.ts";
+import { noMemory } from "./fakes/no-memory.ts";
 
 const isThere = (program: string): boolean => spawnSync(program, ["--version"]).error === undefined;
 const has = { bash: isThere("bash"), python3: isThere("python3"), node: true, jq: isThere("jq") };

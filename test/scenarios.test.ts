@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createUlidFactory, noMemory, noServers } from "#base";
+import { createUlidFactory, noServers } from "#base";
 import type { ModelEvent } from "#engine";
 import { createIdMint, type Message, type ToolResultBlock, type ToolUseBlock } from "#protocol";
 import { createBuiltinTools } from "#tools";
@@ -11,6 +11,7 @@ import { createProcesses, createPublicWeb, createSystemClock, createWorkspaceFil
 import { loadScenario } from "../src/providers/scenario.ts";
 import { createScriptedProvider } from "../src/providers/scripted.ts";
 import { createManualClock } from "./fakes/manual-clock.ts";
+import { noMemory } from "./fakes/no-memory.ts";
 
 const MAX_STEPS = 10;
 const scenarios = join(import.meta.dirname, "..", "scenarios");

@@ -185,6 +185,7 @@ cmd = "echo bye"
           onError: "allow",
           source: expect.stringMatching(/^config\.toml:/),
           tier: "user",
+          scripts: [],
         },
       ],
       interface: { theme: "light", vim: true, isPlain: true, isCostShown: false },

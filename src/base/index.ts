@@ -41,7 +41,6 @@ export {
   memoryScopes,
   memoryTiers,
   memoryTypes,
-  noMemory,
   type OwnScope,
   ownScopes,
 } from "./memory-port.ts";

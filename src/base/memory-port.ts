@@ -1,5 +1,4 @@
 /** Memories as the engine sees them: what one is, what a session reads of them, and what a call may do with them. */
-import { EffectError } from "./effect-error.ts";
 
 /** What a memory is about. */
 export const memoryTypes = ["user", "feedback", "project", "reference"] as const;
@@ -76,11 +75,4 @@ export interface MemoryPort {
   search(query: string, limit: number): Promise<readonly Memory[]>;
   write(draft: MemoryDraft): Promise<"new" | "changed">;
   forget(scope: OwnScope, name: string): Promise<boolean>;
-}
-
-/** Of a session that has none. */
-export const noMemory: MemoryPort = { search: none, write: none, forget: none };
-
-async function none(): Promise<never> {
-  throw new EffectError("NotFound", "this session has no memories");
 }

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { StarlarkError } from "./errors.ts";
-import { compileExpression, evalExpression } from "./expression.ts";
+import { compileExpression } from "./expression.ts";
+
+/** Compiles and evaluates once, with each name's value. */
+function evalExpression(text: string, values: Readonly<Record<string, unknown>>): unknown {
+  const names = Object.keys(values);
+  return compileExpression(text, "<expr>", { names }).evaluate(names.map((name) => values[name]));
+}
 
 const names = ["event", "payload"];
 

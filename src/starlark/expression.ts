@@ -96,17 +96,3 @@ function evaluation(f: Value): Pick<Expression, "evaluate" | "test"> {
     },
   };
 }
-
-/** Compiles and evaluates once, with each name's value. */
-export function evalExpression(
-  text: string,
-  values: Readonly<Record<string, unknown>>,
-  options: ThreadOptions & SourceOptions & { readonly file?: string } = {},
-): unknown {
-  const names = Object.keys(values);
-  const expression = compileExpression(text, options.file ?? "<expr>", { ...options, names });
-  return expression.evaluate(
-    names.map((n) => values[n]),
-    { ...expressionLimits, ...options },
-  );
-}

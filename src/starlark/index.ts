@@ -13,7 +13,6 @@ export {
   compileExpression,
   type Expression,
   type ExpressionOptions,
-  evalExpression,
   expressionLimits,
 } from "./expression.ts";
 export { builtin, type HostCall, type HostFunction, hostModule, structBuiltin } from "./host-builtin.ts";

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { makeLink } from "../../test/fakes/tampering.ts";
 import { NOW, sessionId } from "../../test/store-suite.ts";
-import { chainStart, createSalts, type LinkedEvent, MAX_LINK_EVENTS, makeLink, OpenLink } from "./evidence.ts";
+import { chainStart, createSalts, type LinkedEvent, MAX_LINK_EVENTS, OpenLink } from "./evidence.ts";
 
 const sha256 = (...parts: (Buffer | string)[]): string => {
   const hash = createHash("sha256");

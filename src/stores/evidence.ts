@@ -111,16 +111,6 @@ export class OpenLink {
   }
 }
 
-/** The link behind `prev` over these events, which are in order and without gaps. */
-export function makeLink(
-  session: SessionId,
-  prev: string,
-  events: readonly LinkedEvent[],
-  nextSalt: () => string,
-): Link {
-  return openLink(events).close(session, prev, nextSalt);
-}
-
 /** The hashes that these events give with the salt and the content hash of their link, to be compared with those in it. */
 export function recomputeLink(
   session: SessionId,

@@ -4,7 +4,7 @@ import type { EventDraft } from "#engine";
 import { SessionId, TurnId } from "#protocol";
 import type { ArchiveStore } from "../../src/stores/archive.ts";
 import type { Checkpoint, Signer } from "../../src/stores/checkpoint.ts";
-import { chainStart, type Link, makeLink, recomputeLink } from "../../src/stores/evidence.ts";
+import { chainStart, type Link, type LinkedEvent, OpenLink, recomputeLink } from "../../src/stores/evidence.ts";
 import {
   type EvidenceItem,
   evidenceLine,
@@ -345,6 +345,18 @@ function rebuilt(items: readonly Line[], { rehash, signer }: { rehash: boolean; 
       checkpoint: signer === undefined ? { ...checkpoint, event: id } : signer.sign(facts),
     };
   });
+}
+
+/** The link behind `prev` over these events, which are in order and without gaps. */
+export function makeLink(
+  session: SessionId,
+  prev: string,
+  events: readonly LinkedEvent[],
+  nextSalt: () => string,
+): Link {
+  const open = new OpenLink();
+  for (const event of events) open.add(event);
+  return open.close(session, prev, nextSalt);
 }
 
 /** The link as it would be over these events behind this hash. */

@@ -3,10 +3,11 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { type EffectPorts, noMemory, noServers, type WebPort } from "#base";
+import { type EffectPorts, noServers, type WebPort } from "#base";
 import type { ToolContext } from "#engine";
 import { CallId, ClientId, SessionId, TurnId } from "#protocol";
 import { createProcesses, createPublicWeb, createWorkspaceFiles } from "#world";
+import { noMemory } from "./no-memory.ts";
 
 export interface TemporaryWorkspace {
   /** Holds the workspace and what a test puts beside it. */

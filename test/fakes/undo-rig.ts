@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Clock, compose, createUlidFactory, noMemory, noServers } from "#base";
+import { type Clock, compose, createUlidFactory, noServers } from "#base";
 import { type CallResult, createRunTool, type ToolCall } from "#engine";
 import { type CallId, ClientId, createIdMint, type SessionId, type TurnId } from "#protocol";
 import { createBuiltinTools } from "#tools";
@@ -34,6 +34,7 @@ import {
   createWorkspaceFiles,
   createWorkspaceRestore,
 } from "#world";
+import { noMemory } from "./no-memory.ts";
 import { ALLOWED, createOpenGate, createUnwrittenLedger } from "./passed-gate.ts";
 
 export interface UndoRig {
