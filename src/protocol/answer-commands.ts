@@ -13,7 +13,7 @@ export const answerCommands = {
         .record(z.string(), z.unknown())
         .optional()
         .describe(
-          "Arguments to run instead of the requested ones, with allow_once only. The changed call is validated, hooked and judged again; it must name the same files and programs.",
+          "Arguments to run instead of the requested ones, with allow_once only. The changed call is validated, hooked and judged again; it must name the same files and programs. Feature: changed_calls.",
         ),
     }),
     scope: "none",

@@ -38,7 +38,7 @@ export const skill = z
   .min(1)
   .max(64)
   .optional()
-  .describe("A skill of the session that the input is for, as with /skills:NAME.");
+  .describe("A skill of the session that the input is for, as with /skills:NAME. Feature: skills.");
 export const mode = z.enum(MODES);
 export const plan = z.string().min(1).max(PLAN_MAX_CHARS);
 

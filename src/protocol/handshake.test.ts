@@ -1,8 +1,10 @@
 import { expect, it } from "vitest";
-import type { CommandKind } from "./command-rows.ts";
+import type { z } from "zod";
+import * as fields from "./command-fields.ts";
+import { type CommandKind, commandRows } from "./command-rows.ts";
 import { commands } from "./commands.ts";
 import { events } from "./events.ts";
-import { buildHandshake, FEATURES, handshakeSchema } from "./handshake.ts";
+import { buildHandshake, ENGINE_FEATURES, FEATURES, handshakeSchema } from "./handshake.ts";
 import { protocolJsonSchema } from "./schemas.ts";
 
 it("lists exactly what the tables have", () => {
@@ -15,7 +17,7 @@ it("lists exactly what the tables have", () => {
     schema_version_session_log: 1,
     command_kinds: Object.keys(commands),
     event_kinds: Object.keys(events),
-    features: [...FEATURES.keys(), "delegate", "auto_approve", "todos", "background_commands"],
+    features: [...FEATURES.keys(), ...ENGINE_FEATURES],
     resource_uri_scheme: "harness/v1",
   });
   expect(handshakeSchema.parse(handshake)).toEqual(handshake);
@@ -44,5 +46,23 @@ it("has a feature for every command that came later, and says so at the command"
 it("knows every feature that a table speaks of", () => {
   const texts = JSON.stringify(protocolJsonSchema());
   const named = new Set([...texts.matchAll(/Feature: (\w+)/g)].map(([, name = ""]) => name));
-  expect([...named].filter((name) => !FEATURES.has(name))).toEqual([]);
+  expect([...named].filter((name) => !FEATURES.has(name) && !ENGINE_FEATURES.includes(name))).toEqual([]);
+});
+
+/** Of the fields that the first commands had from the beginning. */
+const FIRST_FIELDS: Readonly<Record<string, string>> = {
+  SendInput: "kind session content",
+  AnswerPermission: "kind session call_id decision reason",
+  CreateSession: "kind profile resume working_dir model",
+};
+
+it("has a feature for every field that a first command got later, and says so at the field", () => {
+  for (const [kind, first] of Object.entries(FIRST_FIELDS)) {
+    const params = Object.entries(commandRows[kind as CommandKind].params(fields)); // a kind of the table above
+    const later = params.filter(([name]) => !first.split(" ").includes(name));
+    expect(later).toHaveLength(1);
+    for (const [name, field] of later) {
+      expect((field as z.ZodType).description, `${kind}.${name}`).toMatch(/Feature: \w+\.$/);
+    }
+  }
 });

@@ -31,8 +31,12 @@ export const FEATURES: ReadonlyMap<string, readonly CommandKind[]> = Map.groupBy
   (kind) => commandRows[kind].feature ?? "",
 );
 
-/** What every session can do without a command of its own: its agent delegates, keeps todos and runs commands in the background, and `--auto-approve` answers for a person. */
-const ENGINE_FEATURES = ["delegate", "auto_approve", "todos", "background_commands"] as const;
+/**
+ * What every session can do without a command of its own: its agent delegates, keeps todos and memories, runs commands in the background
+ * and calls MCP servers; `--auto-approve` answers for a person; an answer changes a call, and an input names a skill, by a field.
+ */
+export const ENGINE_FEATURES: readonly string[] =
+  "delegate auto_approve todos background_commands changed_calls mcp_servers memory skills".split(" ");
 
 /**
  * A client may rely on nothing that is not listed. `transports` are the features of the wire that it is told on, `client` is the one
