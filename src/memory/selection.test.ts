@@ -14,7 +14,7 @@ import { commonWordsText } from "../../scripts/common-words.ts";
 import { computingTime } from "../../test/fakes/computing-time.ts";
 import { createRanking } from "./ranking.ts";
 import { chooseMemories, coreMemories } from "./selection.ts";
-import { stem, wordsOf } from "./words.ts";
+import { joinedWordsOf, stem, wordsOf } from "./words.ts";
 
 const memory = (name: string, parts: Partial<Memory> = {}): Memory => ({
   ...{ name, description: name, type: "project", tags: [], scope: "user", tier: "long-term" },
@@ -37,6 +37,11 @@ test.each([
 
 test("words are folded and split", () => {
   expect(wordsOf("Über the maxRetries, naïve")).toEqual(["uber", "maxretri", "max", "retri", "naiv"].map(String));
+});
+
+test("neighbours are one word where that was written, an article and its noun are not", () => {
+  expect(joinedWordsOf("who is on call")).toContain("oncal");
+  expect(joinedWordsOf("a pie chart")).toEqual([stem("piechart")]);
 });
 
 test("a tag in the input chooses a memory, and says so", () => {

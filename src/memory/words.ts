@@ -28,10 +28,10 @@ export function writtenWordsOf(text: string): readonly (readonly [stem: string, 
   return words;
 }
 
-/** Two neighbours written as one word, also those that say nothing alone: `on call` finds `oncall`, `sign in` finds `signin`. */
+/** Two neighbours written as one word, also those that say nothing alone: `on call` finds `oncall`, but `a pie` no `api`. */
 export function joinedWordsOf(text: string): readonly string[] {
   const runs = [...text.slice(0, MAX_TEXT_CHARS).toLowerCase().matchAll(WORD)].map(([run]) => run);
-  return runs.slice(1).map((run, at) => stem(`${runs[at]}${run}`));
+  return runs.slice(1).flatMap((run, at) => (runs[at] === "a" ? [] : [stem(`${runs[at]}${run}`)]));
 }
 
 /** Of English words, so that forms of one word meet: `deployed` and `deploys`, `policies` and `policy`. */
