@@ -175,6 +175,9 @@ test("/skills:NAME is an input, /skills:reload looks at the disk, and a change o
     expect.arrayContaining([expect.objectContaining({ namespace: "skills", name: "two" })]),
   );
   await expect(run("three")).rejects.toThrow("there is no /skills:three");
+  rig.write(".claude/skills/three/SKILL.md", "no head");
+  const broken = "  .claude/skills/three/SKILL.md: broken. harness skills validate says why.";
+  expect(await run("reload")).toMatchObject({ result: { text: `2 skills.\n${broken}` } });
 });
 
 describe("harness skills", () => {

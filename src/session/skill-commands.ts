@@ -1,6 +1,6 @@
 /** `/skills:NAME` and `/skills:reload`: the skills of a session as slash commands. */
-import { skillsOf } from "#artifacts";
-import { counted } from "#base";
+import { type Project, skillsOf } from "#artifacts";
+import { counted, visibleLine } from "#base";
 import type { SlashEntry, SlashSource } from "#engine";
 import { textArguments } from "#protocol";
 import type { ProjectRuntime } from "./project.ts";
@@ -16,7 +16,7 @@ export function skillCommands(runtime: ProjectRuntime | undefined): SlashSource 
     args_schema: textArguments(),
     async run() {
       await runtime?.refresh();
-      return { text: `${counted(runtime === undefined ? 0 : skillsOf(runtime.live.current()).length, "skill")}.` };
+      return { text: runtime === undefined ? "0 skills." : reloadText(runtime.live.current()) };
     },
   };
   return {
@@ -25,6 +25,20 @@ export function skillCommands(runtime: ProjectRuntime | undefined): SlashSource 
     entries: () => [reload, ...(runtime === undefined ? [] : entriesOf(runtime.live))],
   };
 }
+
+function reloadText(project: Pick<Project, "optional" | "leftOut">): string {
+  const left = project.leftOut.filter(({ kind, why }) => kind === "skill" && why !== "denied");
+  const lines = left.slice(0, NAMED_FILES).map(({ file, why }) => `  ${visibleLine(file)}: ${WHY[why]}`);
+  const more = left.length > lines.length ? [`  and ${left.length - lines.length} more`] : [];
+  return [`${counted(skillsOf(project).length, "skill")}.`, ...lines, ...more].join("\n");
+}
+
+const NAMED_FILES = 10;
+const WHY = {
+  denied: "denied",
+  "not-acked": "needs your ack. Harness asks in the next turn; harness ack asks now.",
+  broken: "broken. harness skills validate says why.",
+};
 
 function entriesOf({ current, skillTriggers }: ProjectRuntime["live"]): readonly SlashEntry[] {
   return skillsOf(current()).map(({ name, description }) => ({
