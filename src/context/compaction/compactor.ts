@@ -101,6 +101,7 @@ export function createCompactor(options: CompactorOptions): SessionCompactor {
     const made: Replacement | CompactionProblem = await replacementOf({
       ...{ at, plan, shares, focus: asked.focus, byModel: mode !== "prune", files: options.files },
       openCalls: openCalls.pinned(),
+      window: options.window,
       summaryModel: async () => {
         const written = settings().model;
         return written === undefined ? model : options.resolveModel(written);

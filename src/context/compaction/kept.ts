@@ -15,13 +15,12 @@ export function keptInputs(replaced: readonly Part[], roomTokens: number): Input
   const inputs = replaced.flatMap((part): Input[] => {
     if (isBoundary(part)) return (part.compaction.kept ?? []).map((block) => ({ blocks: [block] }));
     if (isStep(part) || part.said === undefined) return [];
-    const { firstId: event } = part;
-    return [
-      {
-        event,
-        blocks: part.input.map((block) => (block.type === "text" ? { type: "text", text: block.text } : block)),
-      },
-    ];
+    const blocks = part.input.flatMap((block): InputBlock[] => {
+      if (block.type !== "text") return [block];
+      // Blanks say nothing, and would stay when what stood beside them no longer fits.
+      return block.text.trim() === "" ? [] : [{ type: "text", text: block.text }];
+    });
+    return [{ event: part.firstId, blocks }];
   });
   const kept: InputBlock[][] = [];
   let room = roomTokens;

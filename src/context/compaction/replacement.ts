@@ -29,6 +29,8 @@ export interface ReplacementParts {
   readonly openCalls: readonly PinnedBlock[];
   readonly files: FileFacts;
   readonly summaryModel: () => Promise<string>;
+  /** The largest request of a model, where it is known. */
+  readonly window: (model: string) => number | undefined;
 }
 
 /** Around the texts of a boundary: its own sentences. */
@@ -73,7 +75,7 @@ export async function replacementOf(parts: ReplacementParts): Promise<Replacemen
 type Written = Pick<Replacement, "summary" | "strategy" | "model" | "problem">;
 
 async function summaryOf(
-  { at, shares, focus, byModel, summaryModel }: ReplacementParts,
+  { at, shares, focus, byModel, summaryModel, window }: ReplacementParts,
   replaced: NonNullable<Plan["boundary"]>["replaced"],
 ): Promise<Written | CompactionProblem> {
   const excerpt = (): Written => ({ strategy: "excerpt", summary: excerptOf(replaced, shares.summary) });
@@ -85,7 +87,9 @@ async function summaryOf(
     return { ...excerpt(), problem: messageOf(error) };
   }
   const { session } = at;
-  const { limit: limitTokens, summary: roomTokens } = shares;
+  const { summary: roomTokens } = shares;
+  // A cheaper model often has a smaller window than the model of the session.
+  const limitTokens = Math.min(shares.limit, window(model) ?? shares.limit);
   const answer = await at.ask(summaryRequest({ session, model, focus, replaced, limitTokens, roomTokens }));
   if (at.signal.aborted) return cancelled();
   const { outcome } = answer;

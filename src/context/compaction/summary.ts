@@ -12,6 +12,8 @@ Write these sections, and leave out a section that has nothing in it: Goal and s
 
 /** For thinking as well; the text itself has to fit into its share. */
 const MAX_OUTPUT_TOKENS = 8_000;
+/** Of the limit: vendors refuse a request that leaves less than its answer may have. */
+const OUTPUT_PART = 0.3;
 /** Of the limit, for what the model is shown. */
 const TRANSCRIPT_PART = 0.6;
 
@@ -45,7 +47,7 @@ export function summaryRequest(options: SummaryOptions): ModelRequest {
       },
     ],
     tools: [],
-    maxTokens: MAX_OUTPUT_TOKENS,
+    maxTokens: Math.min(MAX_OUTPUT_TOKENS, Math.floor(limitTokens * OUTPUT_PART)),
   };
 }
 
