@@ -87,6 +87,7 @@ async function openFuzzedSession({ seed, vendor }: CompactionFuzzOptions) {
   const events: Event[] = [];
   const check = createRequestCheck({ identity: IDENTITY, events });
   const windowTokens = chance.one([14_000, 24_000, 48_000]);
+  const context = chance.one([{}, {}, { compaction: "prune" }, { maxHistory: 6 }, { maxTokens: 12_000 }] as const);
   let [requests, overflows] = [0, 0];
   let meanwhile: (() => Promise<unknown>) | undefined;
 
@@ -138,7 +139,7 @@ async function openFuzzedSession({ seed, vendor }: CompactionFuzzOptions) {
       plugins: [brokenPicture],
       store: { kind: "jsonl", root: join(folder, "log") },
       undo: { directory: join(folder, "undo"), key: Buffer.alloc(32, 1) },
-      settings: { maxSteps: 6, models },
+      settings: { maxSteps: 6, models, context },
     });
     client = harness.control.connect({
       identityClass: "human",
