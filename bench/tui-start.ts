@@ -1,19 +1,21 @@
 /**
  * From exec to the echo of a typed key, on a pseudo-terminal: the full interface and the line interface, attached to a daemon that runs
- * and in a process of their own, beside a bare Node that echoes. Keys are typed from the start on. `node bench/tui-start.ts [runs]`.
+ * and in a process of their own, beside a bare Node that echoes. The program is an installed package, and keys are typed
+ * from the start on. `node bench/tui-start.ts [runs]`.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as pty from "@lydell/node-pty";
+import { installInto } from "../test/fakes/installed-package.ts";
 
 const RUNS = Number(process.argv[2] ?? 10);
 const KEY_EVERY_MS = 4;
 const GIVE_UP_MS = 20_000;
-const launcher = resolve(import.meta.dirname, "../bin/harness.cjs");
 const home = mkdtempSync(join(tmpdir(), "harness-start-"));
+const launcher = installInto(join(home, "package"));
 const env = {
   PATH: process.env.PATH ?? "",
   HOME: home,

@@ -50,12 +50,12 @@ try {
 }
 
 async function measure(socketPath: string): Promise<readonly Figure[]> {
-  const shownMs: number[] = [];
+  const shown: Taken[] = [];
   const bareMs: number[] = [];
   for (let start = 0; start <= STARTS; start++) {
-    const { ms, terminal } = await attached(socketPath);
+    const { terminal, ...time } = await attached(socketPath);
     // The first one fills the cache of compiled code, which is written when it ends as people end it.
-    if (start > 0) shownMs.push(ms);
+    if (start > 0) shown.push(time);
     terminal.type(CTRL_D);
     await terminal.ended;
     bareMs.push(await bareStartMs());
@@ -84,10 +84,11 @@ async function measure(socketPath: string): Promise<readonly Figure[]> {
     {
       name: "from exec until the conversation is shown, median",
       unit: "ms",
-      ours: median(shownMs),
+      ours: median(wall(shown)),
       floor: median(bareMs),
       limit: 400,
     },
+    { name: "… without what the machine gave to other programs", unit: "ms", ours: median(own(shown)), limit: 400 },
     { name: "resident memory while attached", unit: "MB", ours: attachedMb, limit: MAX_MB },
     { name: "read back to the first event", unit: "ms", ours: backMs },
     { name: "… resident memory then", unit: "MB", ours: backMb, limit: MAX_MB },
@@ -119,7 +120,8 @@ async function attached(socketPath: string) {
   const env = { PATH: process.env.PATH ?? "", HOME: folder, TERM: "xterm-256color" };
   const terminal = openTerminal(pty.spawn(process.execPath, args, { cwd: folder, env, cols: 120, rows: 40 }));
   await terminal.shows("4 steps");
-  return { ms: performance.now() - begin, terminal };
+  const ms = performance.now() - begin;
+  return { ms, ownMs: ms - terminal.waitedMs(), terminal };
 }
 
 type Terminal = ReturnType<typeof openTerminal>;
@@ -166,13 +168,13 @@ function openTerminal(process: pty.IPty) {
   };
 }
 
-interface KeyTime {
+interface Taken {
   readonly ms: number;
   readonly ownMs: number;
 }
 
-async function keyTimes(terminal: Terminal, key: string): Promise<readonly KeyTime[]> {
-  const times: KeyTime[] = [];
+async function keyTimes(terminal: Terminal, key: string): Promise<readonly Taken[]> {
+  const times: Taken[] = [];
   for (let at = 0; at < KEYS; at++) {
     const begin = performance.now();
     const waitedBefore = terminal.waitedMs();
@@ -185,11 +187,11 @@ async function keyTimes(terminal: Terminal, key: string): Promise<readonly KeyTi
   return times;
 }
 
-function wall(times: readonly KeyTime[]): readonly number[] {
+function wall(times: readonly Taken[]): readonly number[] {
   return times.map(({ ms }) => ms);
 }
 
-function own(times: readonly KeyTime[]): readonly number[] {
+function own(times: readonly Taken[]): readonly number[] {
   return times.map(({ ownMs }) => ownMs);
 }
 
