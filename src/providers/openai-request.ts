@@ -2,7 +2,7 @@
 import { defined } from "#base";
 import type { ModelRequest } from "#engine";
 import type { ImageBlock, InputBlock, Message, ToolResultBlock } from "#protocol";
-import { BLANK_INPUT, inputObject, isBlank, type WireOptions } from "./wire-family.ts";
+import { BLANK_INPUT, inputObject, isBlank, jsonText, type WireOptions } from "./wire-family.ts";
 
 type WireMessage = Record<string, unknown> & { readonly role: string };
 type Part =
@@ -106,7 +106,7 @@ function assistantMessage(messages: readonly Message[], { names, echoReasoning }
           if (!isBlank(block.text)) texts.push(block.text);
           break;
         case "tool_use": {
-          const text = JSON.stringify(inputObject(block.input));
+          const text = jsonText(inputObject(block.input));
           calls.push({ id: block.id, type: "function", function: { name: names.toWire(block.name), arguments: text } });
           break;
         }

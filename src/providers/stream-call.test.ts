@@ -2,6 +2,7 @@ import { StringDecoder } from "node:string_decoder";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ModelEvent } from "#engine";
+import { CallId } from "#protocol";
 import { createSystemClock } from "#world";
 import { callModel, testPorts, userRequest } from "../../test/fakes/call-model.ts";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
@@ -120,6 +121,25 @@ describe.each(families)("$model", ({ model, path }) => {
   ])("%s is none", async (message) => {
     const body = error("invalid_request_error", message);
     expect(await answer({ type: "http", status: 400, body })).toMatchObject({ reason: "ProviderRefused" });
+  });
+
+  test("half a character is not sent, and nothing else is changed", async () => {
+    mock.reply({ type: "message", blocks: [text] });
+    const whole = "😀 \\ud83d \\\\ud83d";
+    const content = [{ type: "text" as const, text: `${whole} \ud83d| \ude00` }];
+    const input = { path: "half \ud83d" };
+    const id = CallId.from("01HXX000000000000000000001");
+    const messages = [
+      { role: "user" as const, content },
+      { role: "assistant" as const, content: [{ type: "tool_use" as const, id, name: "exec", input }] },
+      { role: "user" as const, content: [{ type: "tool_result" as const, tool_use_id: id, content, is_error: false }] },
+    ];
+    const config = { model, baseUrl: mock.url + path, retry: { maxRetries: 0 } };
+    const { outcome } = await callModel(createProvider(config, testPorts()), { ...userRequest(model), messages });
+    expect(outcome).toMatchObject({ type: "done" });
+    const sent = JSON.stringify(mock.requests.at(-1)?.body);
+    expect(sent).toContain(JSON.stringify(`${whole} \ufffd| \ufffd`).slice(1, -1));
+    expect(sent).toContain("half \ufffd");
   });
 
   test("a model that the vendor does not know", async () => {

@@ -6,7 +6,7 @@ import type { WireTrace } from "#engine";
 import { createEventStreamReader } from "#wire";
 import { eventFailure, type Failure, failure, garbled, type Peer, statusFailure } from "./failure.ts";
 import type { BodySink, CallLimits, HttpClient, HttpHead } from "./http.ts";
-import type { StreamReader, WireEnd } from "./wire-family.ts";
+import { jsonText, type StreamReader, type WireEnd } from "./wire-family.ts";
 import type { WireEndpoint } from "./wire-provider.ts";
 
 /** An error body is read this far; vendors' are a few hundred bytes. */
@@ -84,7 +84,7 @@ export async function streamCall(call: StreamCall, ports: { http: HttpClient; cl
     };
   };
 
-  const body = JSON.stringify(call.body);
+  const body = jsonText(call.body);
   const { trace } = call;
   let traced = "";
   const watched = (sink: BodySink): BodySink => {

@@ -84,6 +84,15 @@ export function isBlank(text: string): boolean {
 /** In the place of an input of blanks alone, which still is an input. */
 export const BLANK_INPUT = "(blank)";
 
+/** JSON that every reader takes: half a character, as a cut or a model leaves it, is none, and many vendors refuse its escape. */
+export function jsonText(value: unknown): string {
+  const json = JSON.stringify(value);
+  // Whole characters are never escaped, so this is rare.
+  return json.includes("\\ud") ? json.replace(HALF_CHARACTER, "$1\ufffd") : json;
+}
+
+const HALF_CHARACTER = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
+
 /** Arguments that the model wrote but that are no JSON object still have to be an object on the wire. */
 export function inputObject(input: unknown): Record<string, unknown> {
   if (typeof input === "object" && input !== null && !Array.isArray(input)) {
