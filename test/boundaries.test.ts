@@ -147,6 +147,19 @@ describe("folders", () => {
     expect(findCycle(productSources)).toBeUndefined();
   });
 
+  // A terminal that attaches to a daemon would wait for servers and for all schemas of the protocol.
+  test("of the daemon can be joined without what serves it", () => {
+    const loaded = new Set(["src/daemon/index.ts"]);
+    const names: string[] = [];
+    for (const path of loaded) {
+      const { loads = [] } = sources.find((file) => file.path === path) ?? {};
+      names.push(...loads);
+      for (const name of loads.filter((one) => one.startsWith("."))) loaded.add(join(dirname(path), name));
+    }
+    expect(names).toContain("./claim.ts");
+    expect(names.filter((name) => name.startsWith("#transports") || name === "#protocol/schemas")).toEqual([]);
+  });
+
   test("have no ambient effects where effects are handed in", () => {
     const reached = productSources
       .filter(({ folder }) => withoutEffects.includes(folder))
