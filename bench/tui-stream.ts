@@ -92,6 +92,11 @@ await runInterface({
   commands: async () => [],
   editOutside: async () => undefined,
   remember: async () => undefined,
+  attachedImages: {
+    fromPaste: () => undefined,
+    fromClipboard: async () => "",
+    contentOf: async (text) => text,
+  },
   send: async () => undefined,
   slash: async () => undefined,
   afterwards: () => undefined,

@@ -72,6 +72,7 @@ export async function showFullInterface(parts: FullInterfaceParts): Promise<Inte
     reminder: parts.isOwnLog ? expiryReminder(ports, client, retention) : noReminder,
     commands: current,
     send: async (text) => send(await images.contentOf(text)),
+    attachedImages: images,
     async slash(line, print) {
       const said: Terminal = { ...terminal, err: print, out: print };
       let other: SessionId | undefined;

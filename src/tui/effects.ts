@@ -36,7 +36,8 @@ export type Effect =
   /** A key for the editor. */
   | { readonly type: "type"; readonly sequence: string }
   /** Text at the cursor of the editor; a paste that is long is folded. */
-  | { readonly type: "insert" | "paste"; readonly text: string }
+  | { readonly type: "insert"; readonly text: string }
+  | { readonly type: "paste"; readonly text: string }
   /** The whole text of the editor; `isOffering`: with what could follow. */
   | { readonly type: "write"; readonly text: string; readonly isOffering?: boolean }
   /** A file for other programs; the person reads where it is. */
@@ -47,4 +48,4 @@ export type Effect =
   | { readonly type: "hide-reminder" }
   /** Of the terminal, with what has scrolled away. */
   | { readonly type: "clear-screen" }
-  | { readonly type: "cancel" | "leave" | "suspend" | "edit-outside" };
+  | { readonly type: "cancel" | "leave" | "suspend" | "edit-outside" | "paste-image" };

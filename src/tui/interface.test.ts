@@ -288,3 +288,26 @@ test("the argument of a command is offered once something of it is typed", async
   await screen.shows("said: /model openai:mock-model");
   expect(slashes).toEqual(["/model openai:mock-model"]);
 });
+
+test("a path of an image that is pasted, and an image in the clipboard, stand as marks and join the input", async () => {
+  const { screen } = await start([], [80, 24], {
+    attachedImages: {
+      fromPaste: (text) => (text.endsWith(".png") ? "[image 1: a.png]" : undefined),
+      fromClipboard: async () => "[image 2]",
+      contentOf: async (text) => `with its images: ${text}`,
+    },
+  });
+  screen.paste("/tmp/a.png");
+  await screen.shows(/^\[image 1: a\.png\]$/m);
+  screen.type(" and ", "\u0016");
+  await screen.shows(/^\[image 1: a\.png\] and \[image 2\]$/m);
+  screen.type(" or ");
+  screen.paste("");
+  await screen.shows(/and \[image 2\] or \[image 2\]$/m);
+});
+
+test("without an image in the clipboard the key says so", async () => {
+  const { screen } = await start([says("one")]);
+  screen.type("\u0016");
+  await screen.shows("There is no image in the clipboard.");
+});

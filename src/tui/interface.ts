@@ -3,7 +3,7 @@
  * person decides. It holds nothing that the log does not: when it is gone, the session goes on.
  */
 import type { Clock } from "#base";
-import type { ClientSession, EngineClient, Event, SessionId } from "#client";
+import type { ClientSession, EngineClient, Event, Input, SessionId } from "#client";
 import type { SlashCommand } from "#protocol";
 import { createDraftKeeper, type DraftKeeper } from "./draft.ts";
 import { firstRegion } from "./first-paint.ts";
@@ -14,6 +14,15 @@ import type { ScreenPort } from "./screen-port.ts";
 import { initialState, type Message, type State } from "./state.ts";
 import type { StatusFacts } from "./status-line.ts";
 import { type ThemeName, themes } from "./theme.ts";
+
+/** Images stand in the input as marks, and join it when it is sent. */
+interface ImageMarks {
+  /** Undefined for a paste that is not only the paths of images. */
+  fromPaste(text: string): string | undefined;
+  /** Rejects if there is none, with what to do. */
+  fromClipboard(): Promise<string>;
+  contentOf(text: string): Promise<Input>;
+}
 
 export interface InterfaceParts {
   readonly screen: ScreenPort;
@@ -45,6 +54,7 @@ export interface InterfaceParts {
   /** What can be typed behind a slash. */
   commands(): Promise<readonly SlashCommand[]>;
   send(text: string): Promise<unknown>;
+  readonly attachedImages: ImageMarks;
   /** Carries out a slash word; what it says is shown. Resolves to the session to go on with, when that is another one. */
   slash(line: string, print: (text: string) => void): Promise<SessionId | undefined>;
   /** In the person's own editor, which has the terminal meanwhile. Undefined: nothing was changed. */

@@ -26,6 +26,7 @@ export const actions = {
   "hide-reminder": row("input", ["alt+x"], "Hide the reminder above the input"),
   stash: row("input", ["ctrl+s"], "Put the input aside, or take it back; after the next one it comes back by itself"),
   "edit-outside": row("input", ["ctrl+g"], "Edit the input in $VISUAL or $EDITOR"),
+  "paste-image": row("input", ["ctrl+v"], "Paste the image in the clipboard"),
   "list-up": row("list", ["up", "ctrl+p", "wheelUp"], "One item up"),
   "list-down": row("list", ["down", "ctrl+n", "wheelDown"], "One item down"),
   "list-page-up": row("list", ["pageUp"], "One page up"),

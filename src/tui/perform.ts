@@ -23,7 +23,7 @@ const SHOWN_CHARS = 200;
 
 export function createPerformer(options: PerformerOptions): (effect: Effect) => void {
   const { parts, editor, painter, signal, end, dispatch } = options;
-  const { session, client } = parts;
+  const { session, client, attachedImages } = parts;
   const load = createLoader(options);
 
   /** A refusal is shown in the conversation. */
@@ -47,7 +47,7 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
 
   async function send(text: string, isQueued: boolean): Promise<void> {
     await parts.remember(text);
-    await (isQueued ? session.queue(text) : parts.send(text));
+    await (isQueued ? session.queue(await attachedImages.contentOf(text)) : parts.send(text));
   }
 
   async function runCommand(text: string): Promise<void> {
@@ -57,7 +57,7 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
 
   async function steer(text: string): Promise<void> {
     await parts.remember(text);
-    await session.steer(text);
+    await session.steer(await attachedImages.contentOf(text));
   }
 
   async function takeBack({ queued, text }: Extract<Effect, { type: "take-back" }>): Promise<void> {
@@ -99,9 +99,11 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
         return attempt(() => client.session(effect.session).answerQuestion(effect.id, effect.text));
       case "cancel":
         return attempt(() => session.cancel());
+      case "paste":
+      case "paste-image":
+        return attempt(() => paste("text" in effect ? effect.text : "", options));
       case "type":
       case "insert":
-      case "paste":
       case "write":
       case "clear":
       case "set-aside":
@@ -138,9 +140,17 @@ export function createPerformer(options: PerformerOptions): (effect: Effect) => 
   };
 }
 
+/** An empty paste is what a terminal sends that was to paste something that is not text. */
+async function paste(text: string, { parts, editor, painter }: PerformerOptions): Promise<void> {
+  const { fromPaste, fromClipboard } = parts.attachedImages;
+  if (text !== "") return editor.paste(fromPaste(text) ?? text);
+  editor.insert(await fromClipboard());
+  painter.now();
+}
+
 type EditorEffect = Extract<
   Effect,
-  { readonly type: "type" | "insert" | "paste" | "write" | "set-aside" | "bring-back" | "clear" }
+  { readonly type: "type" | "insert" | "write" | "set-aside" | "bring-back" | "clear" }
 >;
 
 function performEdit(editor: InputEditor, effect: EditorEffect): void {
@@ -150,9 +160,6 @@ function performEdit(editor: InputEditor, effect: EditorEffect): void {
       break;
     case "insert":
       editor.insert(effect.text);
-      break;
-    case "paste":
-      editor.paste(effect.text);
       break;
     case "write":
       editor.write(effect.text, effect.isOffering);

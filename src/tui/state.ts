@@ -252,7 +252,8 @@ function withInputKey(state: State, { key, sequence, typed }: KeyMessage, contex
     case "edit-queued":
       return state.questions.isTypingAnswer ? type : { state, effects: takeBack(state.queue) };
     case "edit-outside":
-      return { state, effects: [{ type: "edit-outside" }] };
+    case "paste-image":
+      return { state, effects: [{ type: action }] };
     default: {
       const layer = action.startsWith("open-") ? action.slice("open-".length) : undefined;
       return layer === undefined ? type : { state, effects: [{ type: "open", layer }] };

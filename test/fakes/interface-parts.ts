@@ -5,6 +5,12 @@ import type { ThemeName } from "../../src/tui/theme.ts";
 
 export const SESSION_ID = "sess_01GOLDEN";
 
+export const noImages: InterfaceParts["attachedImages"] = {
+  fromPaste: () => undefined,
+  fromClipboard: () => Promise.reject(new Error("There is no image in the clipboard.")),
+  contentOf: async (text) => text,
+};
+
 export function interfaceParts(
   theme: ThemeName,
   session = { id: SESSION_ID } as unknown as ClientSession, // a scene that needs more brings its own
@@ -21,6 +27,7 @@ export function interfaceParts(
     last: 0,
     history: () => [],
     remember: async () => undefined,
+    attachedImages: noImages,
     reminder: { text: async () => "", hide: async () => undefined },
     draft: { text: "", keep: async () => undefined },
     commands: async () => [],

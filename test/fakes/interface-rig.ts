@@ -4,6 +4,7 @@ import { connectEngine } from "#client/engine";
 import { createSystemClock, createSystemRandom } from "#world";
 import { type InterfaceParts, runInterface } from "../../src/tui/interface.ts";
 import { createHarnessRig } from "./harness-rig.ts";
+import { noImages } from "./interface-parts.ts";
 import { openScreenTerminal } from "./screen-terminal.ts";
 
 export async function startInterface(
@@ -40,6 +41,7 @@ export async function startInterface(
       commands: () => session.slashCommands(),
       editOutside: async (text) => `${text} edited`,
       remember: async () => undefined,
+      attachedImages: noImages,
       reminder: { text: async () => "", hide: async () => undefined },
       send: (text) => session.send(text),
       async slash(line, print) {
