@@ -9,6 +9,8 @@ import { createDelegationRig, type DelegationRig } from "./fakes/delegation-rig.
 import type { FakeResponse } from "./fakes/fake-provider.ts";
 import type { RigOptions } from "./fakes/harness-rig.ts";
 import { createManualClock } from "./fakes/manual-clock.ts";
+import { projectsUnder } from "./fakes/open-projects.ts";
+import type { ProjectFiles } from "./fakes/project-rig.ts";
 import { agentFile, answers, delegates, HARNESS, lastText, makes, textsOf } from "./fakes/roles.ts";
 import { hasSandbox } from "./fakes/test-sandbox.ts";
 
@@ -53,9 +55,10 @@ async function rigWith(
     readonly delegate?: readonly FakeResponse[];
     /** Of `harness.md`. */
     readonly head?: string;
+    readonly extraFiles?: ProjectFiles;
   } = {},
 ): Promise<DelegationRig> {
-  const { isRepository = true, delegate = smith, head = "", ...rest } = options;
+  const { isRepository = true, delegate = smith, head = "", extraFiles = {}, ...rest } = options;
   let rig: DelegationRig | undefined;
   const then =
     (index: number): FakeResponse =>
@@ -64,7 +67,13 @@ async function rigWith(
       return response(call);
     };
   rig = await createDelegationRig(
-    { "harness.md": HARNESS.replace("---\n", `---\n${head}`), ...files, "notes.txt": "first\n", "old.txt": "old\n" },
+    {
+      "harness.md": HARNESS.replace("---\n", `---\n${head}`),
+      ...files,
+      ...extraFiles,
+      "notes.txt": "first\n",
+      "old.txt": "old\n",
+    },
     { root: [delegates({ agent: "smith", task: "Change it." }), then(0), then(1), answers("Over.")], smith: delegate },
     {
       extraEnv: { XDG_CACHE_HOME: join(home, "cache") },
@@ -133,6 +142,19 @@ describe("a delegate with a worktree", () => {
     expect(state(held)).toEqual(["first\n", undefined, "old\n"]);
     const last = held.of("ToolResult").filter(({ name }) => name === "worktree.take");
     expect(JSON.stringify(last)).toMatch(/made.txt was not taken over. Nothing was taken over.*Write was denied/s);
+  });
+
+  test("is not taken over where the policy of the machine denies the tool that writes", async () => {
+    const policy = "---\ntools_policy: { mode: denylist, deny: [fs.write] }\n---\n";
+    const rig = await rigWith((task) => [makes(["worktree.take", { task }])], {
+      delegate: [makes(["exec", { command: "echo new > notes.txt" }]), answers("Done.")],
+      projects: projectsUnder("policy.md"),
+      extraFiles: { "policy.md": policy },
+    });
+    await rig.send("go");
+    expect(state(rig)).toEqual(["first\n", undefined, "old\n"]);
+    const last = rig.of("ToolResult").filter(({ name }) => name === "worktree.take");
+    expect(JSON.stringify(last)).toContain("the admin policy denies");
   });
 
   test("is dropped", async () => {

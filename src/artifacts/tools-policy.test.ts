@@ -56,11 +56,13 @@ describe("the decision", () => {
     expect(toolVisible(policies, "delegate_async")).toEqual({ allowed: true });
     expect(toolVisible(policies, "fs.remove")).toEqual({
       allowed: false,
+      byAdmin: false,
       why: 'tools_policy denies "fs.remove"',
       source: "harness.md:5",
     });
     expect(toolVisible(policies, "exec")).toEqual({
       allowed: false,
+      byAdmin: false,
       why: "tools_policy is an allowlist and has no entry for it",
       source: "harness.md:3",
     });

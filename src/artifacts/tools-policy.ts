@@ -24,7 +24,7 @@ const MAX_EXAMPLES = 100;
 export type ToolVisibility =
   | { readonly allowed: true }
   /** `source`: `file:line` of the entry, or of the policy when no entry fits. */
-  | { readonly allowed: false; readonly why: string; readonly source: string };
+  | { readonly allowed: false; readonly why: string; readonly source: string; readonly byAdmin: boolean };
 
 /** The decision over all tiers: the first policy that does not allow the name decides. */
 export function toolVisible(
@@ -32,15 +32,17 @@ export function toolVisible(
   name: string,
 ): ToolVisibility {
   for (const { tier, policy } of policies) {
-    const owner = tier === "admin" ? "the admin policy" : "tools_policy";
+    const byAdmin = tier === "admin";
+    const about = { allowed: false, byAdmin } as const;
+    const owner = byAdmin ? "the admin policy" : "tools_policy";
     const denied = policy.deny.find(({ pattern }) => globMatches(pattern, name));
     if (denied !== undefined) {
-      return { allowed: false, why: `${owner} denies "${denied.pattern}"`, source: sourceOf(denied.place) };
+      return { ...about, why: `${owner} denies "${denied.pattern}"`, source: sourceOf(denied.place) };
     }
     if (policy.mode === "denylist" || policy.allow.some(({ pattern }) => globMatches(pattern, name))) continue;
     const place = policy.place ?? policy.allow[0]?.place;
     const source = place === undefined ? "tools_policy" : sourceOf(place);
-    return { allowed: false, why: `${owner} is an allowlist and has no entry for it`, source };
+    return { ...about, why: `${owner} is an allowlist and has no entry for it`, source };
   }
   return { allowed: true };
 }

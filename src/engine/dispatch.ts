@@ -45,7 +45,14 @@ export interface DispatchInput
 }
 
 /** Says why a tool must not be called, or nothing when it is not known at all. */
-export type HiddenTools = (name: string) => { readonly why: string; readonly source: string } | undefined;
+export type HiddenTools = (name: string) => HiddenTool | undefined;
+
+export interface HiddenTool {
+  readonly why: string;
+  readonly source: string;
+  /** The policy of the machine denies it: then no other tool may call it either. */
+  readonly byAdmin: boolean;
+}
 
 export interface DispatchParts {
   readonly bus: EventBus;

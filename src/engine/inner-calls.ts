@@ -38,7 +38,8 @@ export function createInnerCalls(parts: {
       const limits = [...(timeoutMs === undefined ? [] : [limit.signal]), ...(given ? [given] : [])];
       const signal = limits.length === 0 ? parent.signal : AbortSignal.any([parent.signal, ...limits]);
       const call = { id: ids.call(), name, args };
-      const among = tool === undefined ? { tools: tools(), hidden } : { tools: [tool], hidden: () => undefined };
+      const isOffered = tool === undefined || hidden(name)?.byAdmin === true;
+      const among = isOffered ? { tools: tools(), hidden } : { tools: [tool], hidden: () => undefined };
       try {
         return await dispatchNested(dispatch(), { ...among, signal, ...defined({ unasked }) }, parent, call);
       } finally {

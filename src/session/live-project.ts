@@ -113,7 +113,7 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
     hooks: { hooks: (event) => inForce.hooks.get(event) ?? [] },
     hidden(name) {
       const visible = toolVisible(inForce.project.config.toolsPolicies, name);
-      return visible.allowed ? undefined : { why: visible.why, source: visible.source };
+      return visible.allowed ? undefined : visible;
     },
     rules: () => inForce.rules,
     version: () => inForce.project.version,

@@ -100,7 +100,7 @@ export function hiddenFrom(runtime: ProjectRuntime, policies: readonly ToolsPoli
     const hidden = runtime.live.hidden(name);
     if (hidden !== undefined || below.length === 0) return hidden;
     const visible = toolVisible(below, name);
-    return visible.allowed ? undefined : { why: visible.why, source: visible.source };
+    return visible.allowed ? undefined : visible;
   };
 }
 
