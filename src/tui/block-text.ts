@@ -1,6 +1,6 @@
 /** What a search in the conversation looks at, and a block in full. Pure. */
 import { visibleProse } from "#base";
-import { duration } from "./amounts.ts";
+import { duration, money } from "./amounts.ts";
 import { answerRows } from "./answer-rows.ts";
 import { blockRows, inputRows, type RowStyle, wrapped } from "./block-rows.ts";
 import { argsText, changeRows, foreignRows } from "./call-text.ts";
@@ -49,11 +49,12 @@ function closedRows(block: Block, style: RowStyle): readonly string[] {
 /** What a call did, in full. */
 export function callDetailRows(call: CallBlock, style: RowStyle): string[] {
   const { theme } = style;
-  const { ended, allowedBy } = call;
+  const { ended, allowedBy, modelCostUsd = 0 } = call;
   const receipt = [
     ...(allowedBy === undefined ? [] : [`allowed by ${allowedBy}`]),
     ...(ended === undefined ? ["running"] : [ended.outcome, duration(ended.durationMs)]),
     ...(ended?.labels ?? []).map((label) => `label ${label}`),
+    ...(modelCostUsd === 0 ? [] : [`model call ${money(modelCostUsd)}`]),
   ].join(" · ");
   const output = ended?.lines ?? call.tail;
   const change = changeOf(call);

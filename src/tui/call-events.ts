@@ -1,5 +1,5 @@
 /** What the conversation shows of tool calls and delegates, folded from their events. Pure. */
-import { counted, visibleLine } from "#base";
+import { counted, defined, visibleLine } from "#base";
 import { ClientId, type Event, type EventOf, type ToolOutputBlock } from "#protocol";
 import { money } from "./amounts.ts";
 import { changeOf } from "./change.ts";
@@ -89,6 +89,7 @@ function withCall(
     ...{ kind: "call", id, name, label: visibleLine(label), subject: subjectOf(name, args), args, sinceMs },
     // Calls that another call makes stand below it.
     depth: depth + (parent === undefined ? 0 : 1),
+    ...(depth === 0 && parent === undefined && defined({ modelCostUsd: before.modelCostUsd })),
     isAsked: false,
     waitedMs: 0,
     tail: [],

@@ -33,7 +33,6 @@ export function withEvent(transcript: Transcript, event: Event, nowMs: number): 
         isTurnRunning: true,
         turn: event.payload.turn,
         turnSinceMs: nowMs,
-        turnCostUsd: 0,
         changed: [],
         model: event.payload.model,
         doing: "waiting for the model",
@@ -50,10 +49,8 @@ export function withEvent(transcript: Transcript, event: Event, nowMs: number): 
       const { turn, step, block, text } = event.payload;
       return doing(withThinking(before, `${turn}/${step}/${block}`, text, nowMs), "thinking", nowMs);
     }
-    case "CostIncremented": {
-      const cost = event.payload.cost_usd ?? 0;
-      return { ...before, turnCostUsd: before.turnCostUsd + cost, sessionCostUsd: before.sessionCostUsd + cost };
-    }
+    case "CostIncremented":
+      return { ...before, modelCostUsd: event.payload.cost_usd };
     case "TurnEnded":
       return withTurnEnd(before, event.payload, nowMs);
     case "TurnLost":

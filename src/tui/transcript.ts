@@ -56,6 +56,8 @@ export interface CallBlock {
   /** What the file held that it would change, if that is known. */
   readonly before?: string;
   readonly allowedBy?: string;
+  /** What the call of the model that asked for it has cost; absent if that is not known. */
+  readonly modelCostUsd?: number;
   /** A person has denied it, for this reason or none. */
   readonly deniedWhy?: string;
   /** A person is asked. */
@@ -112,8 +114,8 @@ export interface Transcript {
   /** The newest turn; empty before the first. */
   readonly turn: string;
   readonly turnSinceMs: number;
-  readonly turnCostUsd: number;
-  readonly sessionCostUsd: number;
+  /** Of the newest call of the model, if its price is known. */
+  readonly modelCostUsd: number | undefined;
   /** Files that the calls of the turn changed. */
   readonly changed: readonly string[];
   readonly todos: EventOf<"TodosChanged">["payload"]["todos"];
@@ -136,8 +138,7 @@ export function emptyTranscript(session: SessionId, model: string): Transcript {
     isTurnRunning: false,
     turn: "",
     turnSinceMs: 0,
-    turnCostUsd: 0,
-    sessionCostUsd: 0,
+    modelCostUsd: undefined,
     changed: [],
     todos: [],
     model,

@@ -65,8 +65,12 @@ const WAY_UP = Array<string>(600).fill(KEYS.up);
 
 const events: Scene["events"] = [...turnOf(1), ...turnOf(2)];
 
-test("calls and thoughts are one row each until they are opened", () =>
-  expectGolden("transcript", { events, keys: [CTRL_O, KEYS.up, KEYS.up, KEYS.enter] }));
+test("calls and thoughts are one row each until they are opened; a call then says what the model was paid for it", () => {
+  const usage = { input_tokens: 900, output_tokens: 40, cache_read_tokens: 0, cache_write_tokens: 0 };
+  const cost = { turn: "turn_2", step: 1, provider: "p", model: "m", usage, cost_usd: 0.0021 };
+  const paid = [...turnOf(1), ...turnOf(2).toSpliced(2, 0, ["CostIncremented", cost])] as const;
+  return expectGolden("transcript", { events: paid, keys: [CTRL_O, KEYS.up, KEYS.up, KEYS.enter] });
+});
 
 test("a search finds the nearest match above", () =>
   expectGolden("transcript-search", { events, keys: [CTRL_O, "/", ..."output 1", KEYS.enter, KEYS.enter] }));
