@@ -3,9 +3,13 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
-const PICTURES = ["streaming", "undo", "ack-change", "search"];
-const SECTION = "== 80x24 dark\n";
-const COLUMNS = 80;
+/** With the columns and rows of the screen. */
+const PICTURES = [
+  ["showcase", 120, 40],
+  ["undo", 80, 24],
+  ["ack-change", 80, 24],
+  ["search", 80, 24],
+] as const;
 const CELL = { width: 8.4, height: 18 } as const;
 const PAD = 14;
 const COLOURS: Readonly<Record<string, string>> = {
@@ -24,14 +28,18 @@ interface Run {
   readonly style: string;
 }
 
-for (const name of PICTURES) {
+for (const [name, columns, height] of PICTURES) {
   const text = readFileSync(join(root, "test/golden/tui", `${name}.txt`), "utf8");
-  const begin = text.indexOf(SECTION);
-  if (begin < 0) throw new Error(`test/golden/tui/${name}.txt has no ${SECTION.trim()}`);
-  const section = text.slice(begin + SECTION.length).split("\n\n== ")[0] ?? "";
+  const head = `== ${columns}x${height} dark\n`;
+  const begin = text.indexOf(head);
+  if (begin < 0) throw new Error(`test/golden/tui/${name}.txt has no ${head.trim()}`);
+  const section = text.slice(begin + head.length).split("\n\n== ")[0] ?? "";
   const [screen = "", styles = ""] = section.split("\n--\n");
   mkdirSync(join(root, "docs/images"), { recursive: true });
-  writeFileSync(join(root, `docs/images/terminal-${name}.svg`), svg(screen.trimEnd().split("\n"), runsOf(styles)));
+  writeFileSync(
+    join(root, `docs/images/terminal-${name}.svg`),
+    svg(screen.trimEnd().split("\n"), runsOf(styles), columns),
+  );
 }
 
 /** `4: 1-60 dim, 62-70 bold+fg6`, by row. */
@@ -45,8 +53,8 @@ function runsOf(styles: string): ReadonlyMap<number, readonly Run[]> {
   return new Map(rows);
 }
 
-function svg(rows: readonly string[], runs: ReadonlyMap<number, readonly Run[]>): string {
-  const width = COLUMNS * CELL.width + 2 * PAD;
+function svg(rows: readonly string[], runs: ReadonlyMap<number, readonly Run[]>, columns: number): string {
+  const width = columns * CELL.width + 2 * PAD;
   const height = rows.length * CELL.height + 2 * PAD;
   const texts = rows.flatMap((row, at) => rowTexts(row, at, runs.get(at + 1) ?? []));
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14">
