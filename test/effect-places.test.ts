@@ -200,9 +200,9 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.rmSync",
     why: "Removes git worktrees of delegates and what git keeps about them, each by its own name.",
   },
-  "src/program/image-file.ts": {
+  "src/program/input-files.ts": {
     uses: "fs.open",
-    why: "Opens an image that a person names for reading.",
+    why: "Opens an image or a text file that a person names for reading.",
   },
   "src/program/git-files.ts": {
     uses: "fs.writeFileSync",

@@ -68,7 +68,7 @@ export function protocolPage(): string {
       ? "There are none: this version publishes every event above."
       : `Declared, but not published by this version: ${list(reservedEvents)}. Their payloads are in the JSON Schema.`,
     "## Content blocks",
-    "A client may send `text` and `image`; a tool result holds the same two.",
+    "A client may send `text`, `image` and `file`; a tool result holds `text` and `image`.",
     ...Object.keys(contentBlocks).flatMap(entry("block", ["type"])),
     "## Reasons",
     "A reason says why something was refused or failed. The code is stable, the text is for people; `<name>` is filled in. The numbers are " +

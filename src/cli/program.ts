@@ -143,6 +143,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
     .description("run one prompt, or a conversation on a terminal")
     .argument("[prompt]", "what to do; without it, or with '-', standard input is read if it is not a terminal")
     .option("--image <file>", "send an image with the prompt (PNG, JPEG, GIF, WebP); repeatable", collect)
+    .option("--file <file>", "send a text file with the prompt, from any folder; repeatable", collect)
     .option("-p, --print", "print only the final answer and ask no questions")
     .option(
       "--resume [session]",

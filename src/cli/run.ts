@@ -3,7 +3,8 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { defined, messageOf, visibleLine, visibleProse } from "#base";
-import { type LogFlags, type OpenOptions, profileNamed, type RunFlags, readImageFile } from "#program";
+import type { Input } from "#client";
+import { type LogFlags, type OpenOptions, profileNamed, type RunFlags, readImageFile, readTextFile } from "#program";
 import { ReasonError, SessionId } from "#protocol";
 import { storeKinds } from "#stores/kinds";
 import { type AnswerSchema, parseAnswerSchema, sendForSchema } from "./answer-schema.ts";
@@ -27,6 +28,8 @@ export interface RunCommandFlags extends RunFlags, LogFlags, InterfaceFlags {
   readonly print?: boolean;
   /** Images that go with the prompt. */
   readonly image?: readonly string[];
+  /** Text files that go with the prompt, from any folder. */
+  readonly file?: readonly string[];
   readonly json?: boolean;
   readonly outputSchema?: string;
   readonly listTools?: boolean;
@@ -49,11 +52,7 @@ export async function runCommand(
   const isReplay = cassette !== undefined && "replay" in cassette;
   // Without a prompt a replay takes those of the cassette.
   const text = isReplay && prompt === undefined ? undefined : await readPrompt(ports, prompt, flags.print);
-  if (flags.image !== undefined && (text === undefined || flags.outputSchema !== undefined)) {
-    const detail =
-      "--image needs a prompt and cannot be combined with --output-schema; in a conversation, paste the path of the image";
-    throw new ReasonError("UsageInvalid", detail);
-  }
+  checkAttachments(flags, text);
   if (text === undefined && flags.outputSchema !== undefined) {
     throw new ReasonError("UsageInvalid", "--output-schema needs a prompt");
   }
@@ -103,9 +102,10 @@ export async function runCommand(
       }
       return left.signal.aborted ? 130 : 0;
     }
-    const images = await Promise.all((flags.image ?? []).map((path) => readImageFile(ports.cwd, path)));
-    const input = images.length === 0 ? text : [...images, { type: "text" as const, text }];
-    const turn = schema === undefined ? await session.send(input) : await sendForSchema(session, text, schema);
+    const turn =
+      schema === undefined
+        ? await session.send(await withAttachments(ports, flags, session.id, text))
+        : await sendForSchema(session, text, schema);
     if (output === "answer") printAnswer(ports, turn);
     if (flags.json) reportUnrecorded(ports, turn);
     return exitCodeOf(turn);
@@ -116,6 +116,32 @@ export async function runCommand(
     const isConversation = text === undefined && output === "stream";
     return continueAtDaemon(ports, error, { isConversation, ...look });
   });
+}
+
+/** What goes with a prompt needs one. */
+function checkAttachments({ image, file, outputSchema }: RunCommandFlags, text: string | undefined): void {
+  if ((image === undefined && file === undefined) || (text !== undefined && outputSchema === undefined)) return;
+  const [flag, instead] =
+    image === undefined
+      ? ["--file", "type @path of a file of the workspace"]
+      : ["--image", "paste the path of the image"];
+  const detail = `${flag} needs a prompt and cannot be combined with --output-schema; in a conversation, ${instead}`;
+  throw new ReasonError("UsageInvalid", detail);
+}
+
+/** Checked as every client's input is. */
+async function withAttachments(
+  { cwd }: CliPorts,
+  { image = [], file = [] }: RunCommandFlags,
+  session: SessionId,
+  text: string,
+): Promise<Input> {
+  if (image.length + file.length === 0) return text;
+  const images = image.map((path) => readImageFile(cwd, path));
+  const files = file.map((path) => readTextFile(cwd, path));
+  const content = [...(await Promise.all([...images, ...files])), { type: "text", text }];
+  const { commandFrom } = await import("#protocol/schemas");
+  return commandFrom("SendInput", { session, content }).content;
 }
 
 function cassetteOf({ cwd }: CliPorts, { record, replay, resume }: RunCommandFlags): OpenOptions["cassette"] {

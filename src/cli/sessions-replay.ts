@@ -1,7 +1,7 @@
 /** `harness sessions replay`: a walk through the events of a session, by keys on a terminal, else all of them in a row. */
 import { counted, paint, visibleLine } from "#base";
 import { cleanEvent, findSession, type StoreFlags, withStore } from "#program";
-import { type Event, ReasonError } from "#protocol";
+import { displayText, type Event, ReasonError } from "#protocol";
 import { loadPortability, type Replay, type ReplayFrame } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
@@ -70,7 +70,7 @@ function frameLine({ event, turn }: ReplayFrame): string {
 function gist({ kind, payload }: Event): string {
   switch (kind) {
     case "TurnStarted":
-      return summarise(payload.content.map((block) => (block.type === "text" ? block.text : "[image]")).join(" "));
+      return summarise(displayText(payload.content, " "));
     case "TextDelta":
     case "ThinkingDelta":
     case "ToolCallProgress":
@@ -78,7 +78,7 @@ function gist({ kind, payload }: Event): string {
     case "ToolCallStarted":
       return `${payload.label} ${summarise(payload.args)}`;
     case "ToolResult": {
-      const text = payload.content.map((block) => (block.type === "text" ? block.text : "[image]")).join(" ");
+      const text = displayText(payload.content, " ");
       return `${payload.outcome} ${summarise(text)}`;
     }
     case "Error":

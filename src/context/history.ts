@@ -1,6 +1,6 @@
 /** Request middleware: the conversation so far and the tools that may be called, as the session has them. */
 import type { RequestMiddleware, Tool } from "#engine";
-import type { InputBlock, Message } from "#protocol";
+import type { Message, TextBlock } from "#protocol";
 
 export interface HistoryOptions {
   /** Turns that are shown to the model; absent: all. Asked at every step. */
@@ -37,12 +37,12 @@ function offeredTools(tools: readonly Tool[], history: readonly Message[]): read
 }
 
 /** What a limit of turns has cut off and still applies is said again, before the first thing that is shown. */
-function withPinned(shown: readonly Message[], pinned: readonly InputBlock[]): readonly Message[] {
+function withPinned(shown: readonly Message[], pinned: readonly TextBlock[]): readonly Message[] {
   const [first, ...rest] = shown;
   if (first?.role !== "user" || pinned.length === 0) return shown;
   const said = new Set<string>();
   for (const { content } of shown) for (const block of content) if (block.type === "text") said.add(block.text);
-  const missing = pinned.filter((block) => block.type !== "text" || !said.has(block.text));
+  const missing = pinned.filter((block) => !said.has(block.text));
   return missing.length === 0 ? shown : [{ ...first, content: [...missing, ...first.content] }, ...rest];
 }
 

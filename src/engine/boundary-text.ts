@@ -2,15 +2,18 @@
  * What the model reads where the conversation was compacted: what people said as they said it, and everything else as data. Bounded by
  * the event that it is made from, and pure.
  */
-import type { ContextBlock, EventPayload, InputBlock, ToolResultBlock } from "#protocol";
+import type { ContextBlock, EventPayload, ImageBlock, TextBlock, ToolResultBlock } from "#protocol";
+import { conversationBlock } from "./sent-file.ts";
 
 type Compaction = EventPayload<"CompactionTriggered">;
 
 /** The message that stands for everything up to the boundary. */
-export function boundaryBlocks(compaction: Compaction): readonly (InputBlock | ContextBlock)[] {
+export function boundaryBlocks(compaction: Compaction): readonly (TextBlock | ImageBlock | ContextBlock)[] {
   const { summary, kept = [], pinned = [], files = [] } = compaction;
   const said =
-    kept.length === 0 ? [] : [note("What people said before this point, word for word, oldest first:"), ...kept];
+    kept.length === 0
+      ? []
+      : [note("What people said before this point, word for word, oldest first:"), ...kept.map(conversationBlock)];
   return [
     note(
       "The conversation before this point was compacted. Continue the work. What follows is all that is left of it. A result that is named by a number can be read again with reread.",
@@ -31,7 +34,7 @@ export function prunedBlock(
   return { type: "tool_result", tool_use_id, content: [{ type: "text", text }], is_error, refused: true };
 }
 
-function note(text: string): InputBlock {
+function note(text: string): TextBlock {
   return { type: "text", text: `[harness: ${text}]` };
 }
 

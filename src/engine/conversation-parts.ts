@@ -2,7 +2,16 @@
  * What a conversation is made of, and its form in a snapshot: text pieces that bring a conversation to where another one
  * was. The form is private to the program; `SNAPSHOT_FORMAT` changes with it, and older snapshots are then made anew.
  */
-import type { CallId, ContextBlock, EventPayload, InputBlock, Message, ToolResultBlock, TurnId } from "#protocol";
+import type {
+  CallId,
+  ContextBlock,
+  EventPayload,
+  ImageBlock,
+  Message,
+  TextBlock,
+  ToolResultBlock,
+  TurnId,
+} from "#protocol";
 
 /** Goes up with every change of the pieces or of what the fold makes of an event. */
 export const SNAPSHOT_FORMAT = 2;
@@ -25,7 +34,7 @@ export interface Step {
 /** What a client said, what the model is told besides, or a summary of what was said before. */
 export interface Said {
   readonly firstId: number;
-  readonly input: readonly (InputBlock | ContextBlock)[];
+  readonly input: readonly (TextBlock | ImageBlock | ContextBlock)[];
   /** Set for what a person, or the agent that delegates, said; not for notes and content from elsewhere. */
   readonly said?: { readonly turn: TurnId; readonly beginsTurn: boolean };
   /** What was compacted here; absent for anything else. */

@@ -11,8 +11,9 @@ import {
   type EventOf,
   type EventPayload,
   EXPIRED_CONTENT,
-  type InputBlock,
+  type ImageBlock,
   type Message,
+  type TextBlock,
   type ThinkingBlock,
   type ToolResultBlock,
   type ToolUseBlock,
@@ -24,6 +25,7 @@ import { interruptedNote } from "./interrupted-note.ts";
 import { jobNote } from "./job-note.ts";
 import { createPinned, pinNote } from "./pinned.ts";
 import { restoredNote } from "./restored-note.ts";
+import { conversationBlock } from "./sent-file.ts";
 
 /** What the model reads about a call that was cut off by a cancel or a crash. */
 export const UNFINISHED_CALL_TEXT =
@@ -34,7 +36,7 @@ export interface Conversation {
   apply(event: Event): void;
   messages(): readonly Message[];
   /** What every request has to say, as far as it was said up to this event; by default all of it. */
-  pinned(upTo?: number): readonly InputBlock[];
+  pinned(upTo?: number): readonly TextBlock[];
   /** Takes what an event pins, of one that is further back than what is read. */
   hold(event: Event): void;
   /** What the messages are made from, oldest first: for whoever decides what to compact. */
@@ -105,7 +107,7 @@ export function createConversation(): Conversation {
   }
 
   function addSaid({ id, kind, payload }: EventOf<"TurnStarted"> | EventOf<"TurnSteered">): void {
-    const input = "refused" in payload ? [] : payload.content;
+    const input = "refused" in payload ? [] : payload.content.map(conversationBlock);
     addPart({ firstId: id, input, said: { turn: payload.turn, beginsTurn: kind === "TurnStarted" } });
   }
 
@@ -255,7 +257,10 @@ function stepName(turn: TurnId, number: number): string {
   return `${turn}/${number}`;
 }
 
-function fromOutside(block: InputBlock, { origin, what }: EventPayload<"ContextAdded">): InputBlock | ContextBlock {
+function fromOutside(
+  block: TextBlock | ImageBlock,
+  { origin, what }: EventPayload<"ContextAdded">,
+): ImageBlock | ContextBlock {
   return block.type === "text" ? { ...block, from: `${origin} ${what}` } : block;
 }
 

@@ -79,6 +79,7 @@ export type { RequestCall, RequestMiddleware } from "./request-chain.ts";
 export type { RequestPreview } from "./request-preview.ts";
 export { createRunContext, type RunContext } from "./run-context.ts";
 export { type AskPerson, createRunTool, type NestedCall } from "./run-tool.ts";
+export { inputBlockOf, redactedFile } from "./sent-file.ts";
 export { createSession, type EngineSession, type SessionParts } from "./session.ts";
 export { createSessionCore, type SessionCore, type SessionCoreOptions } from "./session-core.ts";
 export { aliasSource } from "./slash-aliases.ts";

@@ -2,7 +2,7 @@
  * What every later request has to say, wherever it was said first: plan mode, the agreed plan, the todos. It is said once, where it
  * happened, so that what was sent before stays as it is. A compaction takes it into its event, and a limit of turns says it again.
  */
-import type { ContextBlock, Event, EventPayload, InputBlock, TextBlock } from "#protocol";
+import type { ContextBlock, Event, EventPayload, TextBlock } from "#protocol";
 
 type Pin = TextBlock | (TextBlock & Pick<ContextBlock, "from">);
 
@@ -10,7 +10,7 @@ export interface Pinned {
   /** Events of one session, oldest first. */
   apply(event: Event): void;
   /** Those that were said up to this event; by default all. */
-  upTo(event?: number): readonly InputBlock[];
+  upTo(event?: number): readonly TextBlock[];
 }
 
 export function createPinned(): Pinned {

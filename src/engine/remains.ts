@@ -4,6 +4,7 @@
  */
 import type { CallId, Event, EventOf, EventPayload, Label, SessionId, TurnId } from "#protocol";
 import { createLasting, type Lasting } from "./lasting.ts";
+import { redactedFile } from "./sent-file.ts";
 import { differenceOf, type Spent, sumOf, tokensOf } from "./spent.ts";
 
 export interface Remains {
@@ -41,6 +42,8 @@ export function createRemains(): Remains {
   function addLabels({ kind, payload }: Event): void {
     const isOfSession = kind === "TurnEnded" || kind === "ContextAdded" || kind === "ToolResult";
     if (isOfSession) for (const label of payload.labels ?? []) labels.add(label);
+    const isInput = kind === "TurnStarted" || kind === "TurnSteered";
+    if (isInput && redactedFile(payload.content) !== undefined) labels.add("private");
   }
 
   return {

@@ -61,6 +61,7 @@ export function bytesOf(tokens: number): number {
 function blockTokens(block: Block): number {
   switch (block.type) {
     case "text":
+    case "file":
       return textTokens(block.text);
     case "image":
       return IMAGE_TOKENS;

@@ -5,7 +5,7 @@
  */
 import type { LabelRule } from "#artifacts";
 import { cutAtBlank, hasMarker } from "#base";
-import type { CallResult, ToolCall, ToolMiddleware } from "#engine";
+import { type CallResult, redactedFile, type ToolCall, type ToolMiddleware } from "#engine";
 import type { CallId, Event, Label } from "#protocol";
 import { type DiskReader, lookAtDisk } from "./disk-view.ts";
 import { kindOf } from "./known-tools.ts";
@@ -53,6 +53,10 @@ export function createSessionLabels(earlier: readonly Label[] = []): SessionLabe
       if (event.kind === "ContextAdded") {
         const { origin, what } = event.payload;
         for (const label of event.payload.labels ?? []) add(label, `${origin} ${what}`);
+      }
+      if (event.kind === "TurnStarted" || event.kind === "TurnSteered") {
+        const file = redactedFile(event.payload.content);
+        if (file !== undefined) add("private", `file ${file.name}, where secrets were redacted`);
       }
       if (event.kind === "NetworkConnection" && event.payload.state === "opened") add("untrusted", event.payload.host);
     },

@@ -60,7 +60,7 @@ export { openEmbeddedProject } from "./embedded-project.ts";
 export type { EventWatch } from "./event-watch.ts";
 export { expiringSessionIds, expiringText, expiryBannerText, hideExpiring, tellExpiring } from "./expiry-banner.ts";
 export { git } from "./git.ts";
-export { imageBlock, MAX_IMAGE_BYTES, readImageFile } from "./image-file.ts";
+export { imageBlock, MAX_IMAGE_BYTES, readImageFile, readTextFile } from "./input-files.ts";
 export { rotateKeys } from "./key-rotation.ts";
 export { keyState } from "./key-state.ts";
 export { localModels } from "./local-models.ts";

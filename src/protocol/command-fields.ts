@@ -1,6 +1,7 @@
 /** The fields that rows of the command table are made of. Loads zod; rows get at it only when they are asked for a schema. */
 import { z } from "zod";
-import { inputBlock } from "./content.ts";
+import { visibleLine } from "#base";
+import { type InputBlock, inputBlock } from "./content.ts";
 import { todo } from "./event-fields.ts";
 import { CallId, SessionId, TurnId } from "./ids.ts";
 import { imageTypeOfBase64 } from "./image-type.ts";
@@ -16,15 +17,41 @@ export const callId = idSchema(CallId);
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 /** More blocks are no input of a person. */
 const MAX_BLOCKS = 100;
+const MAX_FILE_NAME_CHARS = 255;
+/** Of all files of an input; as much as an input gets by mentions. */
+const MAX_FILE_CHARS = 400_000;
 /** Vendors refuse an image that is none, and with it every later turn of the session. */
-const sentBlock = inputBlock.refine(
-  (block) => block.type !== "image" || imageTypeOfBase64(block.data) === block.media_type,
-  {
+const sentBlock = inputBlock
+  .refine((block) => block.type !== "image" || imageTypeOfBase64(block.data) === block.media_type, {
     message: "The data does not begin as an image of its media_type does",
     path: ["data"],
-  },
-);
-export const content = z.array(sentBlock).min(1).max(MAX_BLOCKS);
+  })
+  .refine((block) => block.type !== "file" || isFileName(block.name), {
+    message: `The name of a file has 1 to ${MAX_FILE_NAME_CHARS} characters, no folders, and no control or hidden characters`,
+    path: ["name"],
+  })
+  .refine((block) => block.type !== "file" || (block.text.isWellFormed() && !block.text.includes("\0")), {
+    message: "This is not UTF-8 text; only text files can be sent",
+    path: ["text"],
+  });
+export const content = z
+  .array(sentBlock)
+  .min(1)
+  .max(MAX_BLOCKS)
+  .refine((blocks) => charsOfFiles(blocks) <= MAX_FILE_CHARS, {
+    message: `The files of an input have at most ${MAX_FILE_CHARS} characters in all`,
+  });
+
+/** One that is shown as it is, and that no program takes for a path. */
+function isFileName(name: string): boolean {
+  const isPath = /[/\\]/.test(name) || name === "." || name === "..";
+  return name.trim() !== "" && name.length <= MAX_FILE_NAME_CHARS && !isPath && visibleLine(name) === name;
+}
+
+function charsOfFiles(blocks: readonly InputBlock[]): number {
+  return blocks.reduce((chars, block) => chars + (block.type === "file" ? block.text.length : 0), 0);
+}
+
 /** The system takes an argument of at most 128 KiB, and a character may be four bytes. */
 const MAX_SHELL_COMMAND_CHARS = 32_000;
 export const shellCommand = z
@@ -116,7 +143,7 @@ export const sessionFacts = wire({
   queued: z
     .array(wire({ id: z.number().int().describe("Of its InputQueued event."), text: z.string() }))
     .readonly()
-    .describe("Inputs that wait for their turn, oldest first; an image is [image]."),
+    .describe("Inputs that wait for their turn, oldest first; an image is [image], a file its name and size."),
 }).describe("What the session runs with, redacted.");
 
 export const scheduleName = z.string().min(1).max(64).describe("Lower-case letters, digits, - and _.");

@@ -7,6 +7,7 @@ const call = "call_01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const examples: Record<keyof typeof contentBlocks, readonly [block: object, wrong: object]> = {
   text: [{ text: "" }, { text: 1 }],
   image: [{ media_type: "image/png", data: "AA==" }, { data: "not base64!" }],
+  file: [{ name: "a.md", text: "" }, { text: 1 }],
   tool_use: [{ id: call, name: "fs.read", input: { path: "a" } }, { id: "toolu_1" }],
   tool_result: [{ tool_use_id: call, content: [{ type: "text", text: "a" }], is_error: false }, { is_error: "no" }],
   thinking: [{ provider: "p", data: { signature: "s" } }, { provider: 1 }],
@@ -23,13 +24,13 @@ describe.each(Object.entries(examples))("a %s block", (type, [body, wrong]) => {
   });
 });
 
-it("is text or an image where people and tools speak", () => {
+it("is text, an image or a file where people speak, and no file where tools do", () => {
   for (const [type, [body]] of Object.entries(examples)) {
     const allowed = type === "text" || type === "image";
     expect([
       inputBlock.safeParse({ type, ...body }).success,
       toolOutputBlock.safeParse({ type, ...body }).success,
-    ]).toEqual([allowed, allowed]);
+    ]).toEqual([allowed || type === "file", allowed]);
   }
 });
 

@@ -20,6 +20,16 @@ const image = wire({
     .describe("The image bytes, base64: at most 5 MiB. They begin as an image of this type does."),
 });
 
+const file = wire({
+  type: z.literal("file"),
+  name: z.string().describe("For the model and for people: at most 255 characters, no folders, nothing hidden."),
+  text: z
+    .string()
+    .describe(
+      "Its content, UTF-8 text: at most 400,000 characters in all files of an input. The model reads it as untrusted data.",
+    ),
+}).describe("A file of the client, which need not be in the workspace. Feature: input_files.");
+
 const toolUse = wire({
   type: z.literal("tool_use"),
   id: idSchema(CallId),
@@ -47,14 +57,22 @@ const yielded = wire({
 });
 
 /** Every kind of block, by its `type`. */
-export const contentBlocks = { text, image, tool_use: toolUse, tool_result: toolResult, thinking, yield: yielded };
+export const contentBlocks = {
+  text,
+  image,
+  file,
+  tool_use: toolUse,
+  tool_result: toolResult,
+  thinking,
+  yield: yielded,
+};
 
-export const contentBlock = z.discriminatedUnion("type", [text, image, toolUse, toolResult, thinking, yielded]);
+export const contentBlock = z.discriminatedUnion("type", [text, image, file, toolUse, toolResult, thinking, yielded]);
 
-/** What a client may send: text and images. A block with `text` and no `type` counts as text. */
+/** What a client may send: text, images and files. A block with `text` and no `type` counts as text. */
 export const inputBlock = z.preprocess(
   (value) => (isUntypedText(value) ? { ...value, type: "text" } : value),
-  z.discriminatedUnion("type", [text, image]),
+  z.discriminatedUnion("type", [text, image, file]),
 );
 
 /** One message of a conversation, for edges that get one from elsewhere. */
@@ -70,18 +88,19 @@ export const toolOutputBlock = z.discriminatedUnion("type", [text, image]);
 
 export type TextBlock = z.infer<typeof text>;
 export type ImageBlock = z.infer<typeof image>;
+export type FileBlock = z.infer<typeof file>;
 export type ToolUseBlock = z.infer<typeof toolUse>;
 export type ToolResultBlock = z.infer<typeof toolResult>;
 export type ThinkingBlock = z.infer<typeof thinking>;
 export type YieldBlock = z.infer<typeof yielded>;
 export type ContentBlock = z.infer<typeof contentBlock>;
-export type InputBlock = TextBlock | ImageBlock;
+export type InputBlock = TextBlock | ImageBlock | FileBlock;
 /** Text from outside in the place of an input; the model reads it between delimiters. No client can send one. */
 export type ContextBlock = TextBlock & { readonly from: string };
 export type ToolOutputBlock = TextBlock | ImageBlock;
 
 export type Message =
-  | { readonly role: "user"; readonly content: readonly (InputBlock | ToolResultBlock)[] }
+  | { readonly role: "user"; readonly content: readonly (TextBlock | ImageBlock | ToolResultBlock)[] }
   | {
       readonly role: "assistant";
       readonly content: readonly (TextBlock | ThinkingBlock | ToolUseBlock | YieldBlock)[];

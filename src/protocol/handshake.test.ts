@@ -3,6 +3,7 @@ import type { z } from "zod";
 import * as fields from "./command-fields.ts";
 import { type CommandKind, commandRows } from "./command-rows.ts";
 import { commands } from "./commands.ts";
+import { contentBlocks, inputBlock } from "./content.ts";
 import { events } from "./events.ts";
 import { buildHandshake, ENGINE_FEATURES, FEATURES, handshakeSchema } from "./handshake.ts";
 import { protocolJsonSchema } from "./schemas.ts";
@@ -65,4 +66,16 @@ it("has a feature for every field that a first command got later, and says so at
       expect((field as z.ZodType).description, `${kind}.${name}`).toMatch(/Feature: \w+\.$/);
     }
   }
+});
+
+/** Of the blocks that an input had from the beginning. */
+const FIRST_BLOCKS = ["text", "image"];
+
+it("has a feature for every block that an input got later, and says so at the block", () => {
+  const examples: Readonly<Record<string, object>> = { file: { name: "a", text: "" } };
+  const later = Object.entries(contentBlocks).filter(
+    ([type]) => !FIRST_BLOCKS.includes(type) && inputBlock.safeParse({ type, ...examples[type] }).success,
+  );
+  expect(later.map(([type]) => type)).toEqual(Object.keys(examples));
+  for (const [type, { description }] of later) expect(description, type).toMatch(/Feature: \w+\.$/);
 });

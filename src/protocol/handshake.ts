@@ -33,10 +33,10 @@ export const FEATURES: ReadonlyMap<string, readonly CommandKind[]> = Map.groupBy
 
 /**
  * What every session can do without a command of its own: its agent delegates, keeps todos and memories, runs commands in the background
- * and calls MCP servers; `--auto-approve` answers for a person; an answer changes a call, and an input names a skill, by a field.
+ * and calls MCP servers; `--auto-approve` answers for a person; an answer changes a call, and an input names a skill, by a field; an input has files, as blocks.
  */
 export const ENGINE_FEATURES: readonly string[] =
-  "delegate auto_approve todos background_commands changed_calls mcp_servers memory skills".split(" ");
+  "delegate auto_approve todos background_commands changed_calls mcp_servers memory skills input_files".split(" ");
 
 /**
  * A client may rely on nothing that is not listed. `transports` are the features of the wire that it is told on, `client` is the one

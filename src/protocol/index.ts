@@ -22,6 +22,7 @@ export { compactionLine } from "./compaction-line.ts";
 export type {
   ContentBlock,
   ContextBlock,
+  FileBlock,
   ImageBlock,
   InputBlock,
   Message,
@@ -31,7 +32,7 @@ export type {
   ToolResultBlock,
   ToolUseBlock,
 } from "./content.ts";
-export { displayText, textIn } from "./content-text.ts";
+export { displayText, fileLabel, textIn } from "./content-text.ts";
 export type { FormField } from "./decision-events.ts";
 export type { Event, EventOf } from "./envelope.ts";
 export type { CallOutcome, JudgedOn, Label, RedactionSummary, ToolClass, TurnOutcome, Usage } from "./event-fields.ts";

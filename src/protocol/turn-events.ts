@@ -1,7 +1,7 @@
 /** What happens in a turn: its input, what the model writes, what it costs, and how it ends. */
 import { z } from "zod";
 import { compaction } from "./compaction-event.ts";
-import { inputBlock } from "./content.ts";
+import { inputBlock, toolOutputBlock } from "./content.ts";
 import {
   block,
   callId,
@@ -74,7 +74,7 @@ export const turnEvents = {
       .describe(
         "The hook with its source, the path, the command, server:uri of a resource, a prompt as it is typed, the other session, the memory, or the context source.",
       ),
-    content: z.array(inputBlock),
+    content: z.array(toolOutputBlock),
     why: z.string().optional().describe("For a memory or a context source: why it was chosen."),
     in_prompt: z
       .literal(true)

@@ -3,7 +3,7 @@ import type { Project, ShellHook } from "#artifacts";
 import { type Clock, defined } from "#base";
 import type { LiveSession } from "#control";
 import type { EngineSession, SessionCore } from "#engine";
-import { howItEnded, type InputBlock } from "#protocol";
+import { displayText, howItEnded } from "#protocol";
 import type { BackgroundJobs, Job } from "#tools";
 import { modeOf, type SessionMode } from "./agreements.ts";
 import type { SessionDependencies } from "./dependencies.ts";
@@ -51,7 +51,7 @@ export function sessionFacts({
       hooks: hooks.map(hookRow),
       jobs: (jobs?.list() ?? []).map((job) => jobRow(job, clock)),
       todos,
-      queued: engine.waitingInputs.map(({ id, content }) => ({ id, text: content.map(textOf).join("\n") })),
+      queued: engine.waitingInputs.map(({ id, content }) => ({ id, text: displayText(content) })),
       ...defined({
         branch,
         context_tokens: own?.context_tokens,
@@ -67,10 +67,6 @@ export function sessionFacts({
 
 function hookRow({ event, command, source }: ShellHook): Facts["hooks"][number] {
   return { event, command, source };
-}
-
-function textOf(block: InputBlock): string {
-  return block.type === "text" ? block.text : `[${block.type}]`;
 }
 
 function jobRow({ id: job, command, startedMs, isKept, end }: Job, clock: Clock): Facts["jobs"][number] {

@@ -9,6 +9,7 @@ import {
   type EventOf,
   type EventPayload,
   EXPIRED_CONTENT,
+  fileLabel,
   type InputBlock,
   type ToolOutputBlock,
 } from "#protocol";
@@ -271,6 +272,7 @@ function outputBlock(content: readonly ToolOutputBlock[]): string {
 
 function blockText(block: InputBlock | ToolOutputBlock): string {
   if (block.type === "text") return block.text;
+  if (block.type === "file") return fileLabel(block);
   return `[${block.media_type}, ${Math.round((block.data.length * 3) / 4)} bytes]`;
 }
 

@@ -10,7 +10,7 @@ export {
 } from "./builtin-tools.ts";
 export { delegationFacts } from "./delegation-facts.ts";
 export type { PathArgument, ToolFacts, ToolKind } from "./facts.ts";
-export { imageType } from "./file-kind.ts";
+export { binaryKind, decodeText, imageType } from "./file-kind.ts";
 export { createJobTools, jobLines } from "./job-tools.ts";
 export { createMemoization } from "./memoization.ts";
 export { forgetMemory, searchMemories, writeMemory } from "./memory.ts";

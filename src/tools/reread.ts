@@ -4,7 +4,7 @@
  */
 import { objectSchema } from "#base";
 import { type Tool, ToolError, type ToolOutput } from "#engine";
-import type { Event } from "#protocol";
+import type { Event, InputBlock, ToolOutputBlock } from "#protocol";
 import { optionalInteger } from "./arguments.ts";
 import type { ToolFacts } from "./facts.ts";
 
@@ -30,13 +30,19 @@ export function createRereadTool(read: (event: number) => Promise<Event | undefi
       switch (event?.kind) {
         case "TurnStarted":
           if (event.payload.refused === true) break;
-          return { content: event.payload.content };
-        case "ToolResult":
+          return { content: event.payload.content.map(outputBlock) };
         case "TurnSteered":
+          return { content: event.payload.content.map(outputBlock) };
+        case "ToolResult":
         case "ContextAdded":
           return { content: event.payload.content };
       }
       throw new ToolError(`${number} is not the number of a result or an input of this session.`);
     },
   };
+}
+
+/** A result holds no files; it is shown as content from outside as a whole. */
+function outputBlock(block: InputBlock): ToolOutputBlock {
+  return block.type === "file" ? { type: "text", text: `file ${block.name}:\n${block.text}` } : block;
 }

@@ -1,6 +1,6 @@
 /** The conversation folded from the events of its session: inputs, answers, notices, summaries of turns. Pure. */
 import { counted, visibleProse } from "#base";
-import type { Event, EventOf, InputBlock, SessionId } from "#protocol";
+import { displayText, type Event, type EventOf, type InputBlock, type SessionId } from "#protocol";
 import { duration, money } from "./amounts.ts";
 import { doing, withCallEvent } from "./call-events.ts";
 import { imagesOf } from "./images.ts";
@@ -110,7 +110,7 @@ function withThinking(before: Transcript, key: string, text: string, nowMs: numb
 }
 
 function textOf(content: readonly InputBlock[]): string {
-  return content.map((block) => (block.type === "text" ? visibleProse(block.text) : `[${block.type}]`)).join("\n");
+  return visibleProse(displayText(content));
 }
 
 /** A stretch of the log that is over. */

@@ -3,7 +3,7 @@
  * comes back as one as well, in words for a person.
  */
 import type { CallId, SessionInfo } from "#client";
-import type { Event, EventOf, ReplyOf, SlashCommand, TurnId } from "#protocol";
+import { displayText, type Event, type EventOf, type ReplyOf, type SlashCommand, type TurnId } from "#protocol";
 import type { InterfaceParts } from "./interface.ts";
 import { type SearchReport, searchSessions } from "./session-search.ts";
 import type { SessionFacts } from "./session-status.ts";
@@ -146,7 +146,7 @@ async function turnsOf(session: Pick<LoadWorld["session"], "log">): Promise<read
 }
 
 function textOf(content: EventOf<"TurnStarted">["payload"]["content"]): string {
-  return content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join(" ");
+  return displayText(content, " ");
 }
 
 /** A branch has a parent as well; a delegate was opened by a call of its parent. */

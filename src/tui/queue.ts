@@ -1,6 +1,6 @@
 /** Inputs that wait, for their turn or put aside: what they say, above the editor, and how the last one comes back into it. Pure. */
 import { counted, visibleLine, visibleProse } from "#base";
-import type { Event, InputBlock, SessionId } from "#protocol";
+import { displayText, type Event, type InputBlock, type SessionId } from "#protocol";
 import type { RowStyle } from "./block-rows.ts";
 import type { Effect } from "./effects.ts";
 import type { Keymap } from "./key-table.ts";
@@ -67,5 +67,5 @@ export function queueRows(
 }
 
 function textOf(content: readonly InputBlock[]): string {
-  return content.map((block) => (block.type === "text" ? visibleProse(block.text) : `[${block.type}]`)).join("\n");
+  return visibleProse(displayText(content));
 }

@@ -1,6 +1,6 @@
 /** What stays word for word when a conversation is compacted: what people said, and what others have pinned. Bounded and pure. */
 import { cutMiddleBytes } from "#base";
-import { blocksTokens, bytesOf, type Part, textTokens } from "#engine";
+import { blocksTokens, bytesOf, inputBlockOf, type Part, textTokens } from "#engine";
 import type { EventPayload, InputBlock } from "#protocol";
 import { isBoundary, isStep } from "./plan.ts";
 
@@ -16,7 +16,7 @@ export function keptInputs(replaced: readonly Part[], roomTokens: number): Input
     if (isBoundary(part)) return (part.compaction.kept ?? []).map((block) => ({ blocks: [block] }));
     if (isStep(part) || part.said === undefined) return [];
     const blocks = part.input.flatMap((block): InputBlock[] => {
-      if (block.type !== "text") return [block];
+      if (block.type !== "text" || "from" in block) return [inputBlockOf(block)];
       // Blanks say nothing, and would stay when what stood beside them no longer fits.
       return block.text.trim() === "" ? [] : [{ type: "text", text: block.text }];
     });
@@ -55,11 +55,11 @@ interface Input {
   readonly blocks: readonly InputBlock[];
 }
 
-/** Texts take their room before images do; the order stays. */
+/** Words take their room before files, and those before images; the order stays. */
 function fitInput({ event, blocks }: Input, roomTokens: number): InputBlock[] {
   const fitting = new Map<InputBlock, InputBlock>();
   let room = roomTokens;
-  for (const block of [...blocks].sort((a, b) => Number(a.type === "image") - Number(b.type === "image"))) {
+  for (const block of [...blocks].sort((a, b) => ROOM_ORDER.indexOf(a.type) - ROOM_ORDER.indexOf(b.type))) {
     const fitted = fitInto(block, room, event);
     if (fitted === undefined) continue;
     room -= blocksTokens([fitted]);
@@ -77,8 +77,9 @@ function fitInto(block: InputBlock, roomTokens: number, event: number | undefine
     event === undefined
       ? ""
       : `\n[harness: The middle of this input was removed. Read it whole with reread {"event": ${event}}.]`;
-  return { type: "text", text: `${cutMiddleBytes(block.text, bytes)}${mark}` };
+  return { ...block, text: `${cutMiddleBytes(block.text, bytes)}${mark}` };
 }
 
+const ROOM_ORDER: readonly InputBlock["type"][] = ["text", "file", "image"];
 const MIN_CUT_BYTES = 200;
 const MARK_BYTES = 120;

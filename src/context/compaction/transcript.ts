@@ -1,7 +1,7 @@
 /** The part of a conversation that is about to be replaced, as text: for the model that summarises it, and for an excerpt without one. */
 import { cutMiddle, cutMiddleBytes } from "#base";
-import { bytesOf, type Part, type Step } from "#engine";
-import type { InputBlock, ToolResultBlock } from "#protocol";
+import { bytesOf, type Part, type Said, type Step } from "#engine";
+import type { ToolResultBlock } from "#protocol";
 import { isBoundary, isStep } from "./plan.ts";
 
 const INPUT_CHARS = 2_000;
@@ -17,7 +17,7 @@ const EARLIER_PART = 0.5;
 export function transcriptOf(replaced: readonly Part[], roomTokens: number): string {
   const parts = replaced.flatMap((part) => {
     if (isBoundary(part)) return [`EARLIER SUMMARY:\n${part.compaction.summary}`];
-    if (!isStep(part)) return [`${part.said === undefined ? "NOTE" : "USER"}: ${inputText(part.input, INPUT_CHARS)}`];
+    if (!isStep(part)) return [`${part.said === undefined ? "NOTE" : "USER"}: ${inputText(part, INPUT_CHARS)}`];
     return [stepText(part)];
   });
   return newest(parts, bytesOf(roomTokens), "\n\n");
@@ -70,9 +70,13 @@ function resultText({ content }: ToolResultBlock): string {
   return cutMiddle(text, RESULT_CHARS);
 }
 
-function inputText(input: readonly InputBlock[], maxChars: number): string {
-  const text = input.map((block) => (block.type === "text" ? block.text : "[image]")).join("\n");
-  return cutMiddle(text, maxChars);
+function inputText({ input, said }: Said, maxChars: number): string {
+  const texts = input.map((block) => {
+    if (block.type === "image") return "[image]";
+    // The words of a file are not those of the person who sent it.
+    return said !== undefined && "from" in block ? `[${block.from}]\n${block.text}\n[end of the file]` : block.text;
+  });
+  return cutMiddle(texts.join("\n"), maxChars);
 }
 
 function line(text: string): string {

@@ -32,7 +32,7 @@ export const plainRoutes: readonly Route[] = [
       properties: {
         content: {
           oneOf: [{ type: "string" }, { type: "array", items: { type: "object" } }],
-          description: "A text, or content blocks as in SendInput: text and images.",
+          description: "A text, or content blocks as in SendInput: text, images and files.",
         },
       },
       required: ["content"],
