@@ -9,6 +9,12 @@ describe("config.toml", () => {
     expect((await load("permission_timeout = 90")).settings.permissionTimeoutMs).toBe(90_000);
   });
 
+  test("a default model has what the list of models says about it", async () => {
+    const entry = '[[models]]\nprovider = "custom"\nname = "m"\nbase_url = "http://127.0.0.1:9/v1"\n';
+    const { settings } = await load(`model = "custom:m"\n[[models]]\nprovider = "openai"\nname = "a"\n${entry}`);
+    expect(settings.models).toEqual([{ model: "custom:m", baseUrl: "http://127.0.0.1:9/v1" }, { model: "openai:a" }]);
+  });
+
   test("empty gives the defaults", async () => {
     expect(await load("")).toEqual({
       warnings: [],

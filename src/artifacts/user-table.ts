@@ -35,6 +35,7 @@ import {
   defaultSettings,
   type LabelRule,
   MIN_TIMEOUT_S,
+  type ModelSettings,
   type PermissionRule,
   type Settings,
 } from "./settings.ts";
@@ -207,7 +208,9 @@ export const userTable = defineTable(
   "Keys",
   "Every key is optional. A key that has its own section below is a TOML table, for example `[retention]`.",
 ).of({
-  model: field(userModelType, "[see below](#which-model)").means("The default model."),
+  model: field(userModelType, "[see below](#which-model)").means(
+    "The default model. If `models` has an entry of the same name, its settings apply.",
+  ),
   models: field(list(userModelType, { max: MAX_MODELS }), "`[]`").means(
     "More models. They are the fallbacks of the default model, in this order. In a conversation, `/model` accepts their name without the provider.",
   ),
@@ -260,10 +263,17 @@ export const userTable = defineTable(
   plugins: field(pluginsType, "none").means("Your own code that runs inside Harness."),
 });
 
+/** The default first. One that `models` describes as well has what is said there. */
+function modelsOf(named: ModelSettings | undefined, more: readonly ModelSettings[] = []): readonly ModelSettings[] {
+  if (named === undefined) return more;
+  const described = more.find(({ model }) => model === named.model);
+  return [{ ...described, ...named }, ...more.filter((one) => one !== described)];
+}
+
 /** What is not written is as in `base`: the settings of the built-in profile. Rules add up. */
 export function toSettings(values: ValuesOf<typeof userTable.fields>, base: Settings = defaultSettings): Settings {
   const { system_prompt: systemPrompt, reader_timeout_s: readerS, permission_timeout: answerS } = values;
-  const models = [...(values.model === undefined ? [] : [values.model]), ...(values.models ?? [])];
+  const models = modelsOf(values.model, values.models);
   const servers = values.mcp_servers ?? [];
   return {
     ...base,
