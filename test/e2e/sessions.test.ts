@@ -199,7 +199,7 @@ describe("looking after the log", () => {
 
   test("content goes when its time is over, and the session can still be read", async () => {
     const home = createCliHome(offlineModel);
-    home.configure("[retention]\ncontent_days = 0.0000001\n");
+    home.configure("[retention]\ncontent_days = 0.000000001\n");
     await callCli(home, ["run", "a secret question"]);
     expect(await callCli(home, ["sessions", "expire"])).toMatchObject({ code: 0 });
     const [session] = JSON.parse((await callCli(home, ["sessions", "list", "--json"])).out) as { id: string }[];
