@@ -93,6 +93,24 @@ describe("in plan mode", () => {
     expect(rig.of("PlanChanged")).toEqual([]);
   });
 
+  test("one plan waits at a time, and an answer counts only for the plan that was shown", async () => {
+    const rig = await createHarnessRig(
+      [calls(["plan", { plan: PLAN }], ["plan", { plan: "1. Something else" }]), says("done")],
+      { interactive: true },
+    );
+    await rig.submit({ kind: "EnterPlanMode" });
+    const turn = rig.send();
+    const { call_id } = await rig.next("QuestionAsked");
+    const other = rig.of("ToolCallStarted").find((call) => call.call_id !== call_id)?.call_id;
+    const late = rig.submit({ kind: "ExitPlanMode", call_id: other, approve: true });
+    await expect(late).rejects.toMatchObject({ reason: "CallNotFound" });
+    await rig.submit({ kind: "ExitPlanMode", call_id, approve: true });
+    await turn;
+    expect(rig.of("QuestionAsked")).toHaveLength(1);
+    expect(rig.of("PlanChanged")).toMatchObject([{ state: "agreed", plan: PLAN }]);
+    expect(request(rig, 1)).toContain("Propose one plan at a time");
+  });
+
   test("a plan that nobody could answer stays proposed and can be approved later", async () => {
     const rig = await createHarnessRig([calls(["plan", { plan: PLAN }]), says("waiting"), says("done")]);
     await rig.submit({ kind: "EnterPlanMode" });

@@ -203,10 +203,13 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       await agreementsOf(session).setMode("plan", client.id);
       return {};
     },
-    async ExitPlanMode(client, { session, approve, plan, reason = "reject" }) {
+    async ExitPlanMode(client, { session, call_id, approve, plan, reason = "reject" }) {
       const agreements = agreementsOf(session);
       const { approvals, live } = find(session);
       const asking = live.engine.lasting.proposed?.call;
+      if (call_id !== undefined && call_id !== asking) {
+        throw new ReasonError("CallNotFound", { call_id });
+      }
       if (asking !== undefined && approvals.isAsking(asking)) {
         const yes = plan === undefined ? "approve" : JSON.stringify({ plan });
         await approvals.answerFor(client, asking, approve ? yes : reason);

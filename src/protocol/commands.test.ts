@@ -43,8 +43,13 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
   SetModel: { body: { session, model: "a:b" }, wrong: { model: { model: "" } } },
   EnterPlanMode: { body: { session }, wrong: { session: { session: 1 } } },
   ExitPlanMode: {
-    body: { session, approve: true, plan: "1. look", reason: "more detail" },
-    wrong: { approve: { approve: "true" }, plan: { plan: "x".repeat(32_001) }, reason: { reason: 1 } },
+    body: { session, call_id, approve: true, plan: "1. look", reason: "more detail" },
+    wrong: {
+      call_id: { call_id: ULID },
+      approve: { approve: "true" },
+      plan: { plan: "x".repeat(32_001) },
+      reason: { reason: 1 },
+    },
   },
   ClosePlan: { body: { session, as: "done" }, wrong: { as: { as: "kept" } } },
   SetMode: { body: { session, mode: "accept-edits" }, wrong: { mode: { mode: "auto" } } },

@@ -91,8 +91,11 @@ export const turnCommands = {
   }),
   ExitPlanMode: row({
     text: "Approves or rejects the plan that the agent proposed last, and leaves plan mode if it is approved.",
-    params: ({ z, session, plan }) => ({
+    params: ({ z, session, plan, callId }) => ({
       session,
+      call_id: callId
+        .optional()
+        .describe("The call of the plan that was shown. If another one waits by now, the answer is refused."),
       approve: z.boolean().describe("False keeps plan mode on."),
       plan: plan.optional().describe("The text to agree on, instead of the one that was proposed."),
       reason: z.string().max(2000).optional().describe("The model reads it if the plan is rejected while it waits."),

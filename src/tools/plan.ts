@@ -31,6 +31,8 @@ export const planFacts = {
 } as const satisfies ToolFacts;
 
 export function createPlanTool(desk: PlanDesk): Tool & ToolFacts {
+  // One plan at a time: whoever answers means the one that they see.
+  let isAsking = false;
   return {
     ...planFacts,
     description: "Propose a plan (Markdown) to the user, who may edit it. done: true closes the plan once carried out.",
@@ -44,8 +46,13 @@ export function createPlanTool(desk: PlanDesk): Tool & ToolFacts {
       }
       if (plan === "") throw new ToolError("'plan' is missing: write the plan as Markdown.", "InvalidArguments");
       if (plan.length > PLAN_MAX_CHARS) throw new ToolError(tooLong("The plan", plan), "InvalidArguments");
+      if (isAsking) throw new ToolError("Another plan waits for the user's answer. Propose one plan at a time.");
+      isAsking = true;
       // With the plan in it: a client that does not know the field shows what is approved all the same.
-      const answer = await ask(`Approve this plan?\n\n${plan}`, [APPROVE], { plan });
+      const asked = ask(`Approve this plan?\n\n${plan}`, [APPROVE], { plan });
+      const answer = await asked.finally(() => {
+        isAsking = false;
+      });
       if (answer === undefined) {
         await desk.propose(callId, plan);
         const text =

@@ -1,6 +1,6 @@
 /** How a person answers a plan that waits: approves it, writes it as it should be, or says what is wrong with it. Pure. */
-import { counted, visibleProse } from "#base";
-import { PLAN_MAX_CHARS, type SessionId } from "#protocol";
+import { counted, defined, visibleProse } from "#base";
+import { type CallId, PLAN_MAX_CHARS, type SessionId } from "#protocol";
 import type { QuestionStep, Questions } from "./approval.ts";
 import type { Effect } from "./effects.ts";
 import { emptyForm } from "./form.ts";
@@ -10,7 +10,7 @@ import type { Update } from "./state.ts";
 export interface PlanQuestion {
   readonly kind: "plan";
   /** The call that asks, or has asked. */
-  readonly id: string;
+  readonly id: CallId | undefined;
   readonly session: SessionId;
   readonly plan: string;
   /** The call waits for the answer. Otherwise the plan waits on the record, and the person has opened it. */
@@ -29,22 +29,22 @@ export function withPlanKey(before: Questions, question: PlanQuestion, key: stri
   return { questions: key === "escape" && !question.isAsked ? withoutPlan(before) : before, effects: [] };
 }
 
-function withPlanAnswer(before: Questions, { plan, isAsked }: PlanQuestion, answer: PlanAnswer): QuestionStep {
-  if (answer === "approve") return { questions: isAsked ? before : withoutPlan(before), effects: [approved()] };
+function withPlanAnswer(before: Questions, { id, plan, isAsked }: PlanQuestion, answer: PlanAnswer): QuestionStep {
+  if (answer === "approve") return { questions: isAsked ? before : withoutPlan(before), effects: [approved(id)] };
   const questions = { ...before, isTypingAnswer: true, isEditingPlan: answer === "edit", form: emptyForm };
   return { questions, effects: answer === "edit" ? [{ type: "write", text: visibleProse(plan) }] : [] };
 }
 
 /** What was typed: the plan as it should be, or what is wrong with it. */
-export function withPlanText(before: Questions, { plan, isAsked }: PlanQuestion, text: string): QuestionStep {
-  if (!before.isEditingPlan) return { questions: closed(before, isAsked), effects: rejected(text, isAsked) };
+export function withPlanText(before: Questions, { id, plan, isAsked }: PlanQuestion, text: string): QuestionStep {
+  if (!before.isEditingPlan) return { questions: closed(before, isAsked), effects: rejected(id, text, isAsked) };
   if (text === "") return withProblem(before, "The plan is empty. Esc leaves it as it was.");
   if (text.length > PLAN_MAX_CHARS) {
     const size = counted(text.length, "character");
     return withProblem(before, `The plan has ${size}; at most ${PLAN_MAX_CHARS} are possible.`);
   }
   const isSame = text === visibleProse(plan).trim();
-  return { questions: closed(before, isAsked), effects: [isSame ? approved() : approved(text)] };
+  return { questions: closed(before, isAsked), effects: [isSame ? approved(id) : approved(id, text)] };
 }
 
 function withProblem(before: Questions, problem: string): QuestionStep {
@@ -60,14 +60,15 @@ function withoutPlan(before: Questions): Questions {
   return { ...before, waiting: before.waiting.filter((one) => one.kind !== "plan" || one.isAsked) };
 }
 
-function approved(plan?: string): Effect {
-  return { type: "submit", command: { kind: "ExitPlanMode", approve: true, ...(plan !== undefined && { plan }) } };
+/** Of the plan on the screen: the agent may have proposed another one by now. */
+function approved(call_id: CallId | undefined, plan?: string): Effect {
+  return { type: "submit", command: { kind: "ExitPlanMode", approve: true, ...defined({ call_id, plan }) } };
 }
 
 /** The call reads the reason. Where none waits, the plan is dropped and the reason is the next input. */
-function rejected(text: string, isAsked: boolean): readonly Effect[] {
-  const reason = text === "" ? {} : { reason: text };
-  if (isAsked) return [{ type: "submit", command: { kind: "ExitPlanMode", approve: false, ...reason } }];
+function rejected(call_id: CallId | undefined, text: string, isAsked: boolean): readonly Effect[] {
+  const said = defined({ call_id, reason: text === "" ? undefined : text });
+  if (isAsked) return [{ type: "submit", command: { kind: "ExitPlanMode", approve: false, ...said } }];
   const dropped: Effect = { type: "submit", command: { kind: "ClosePlan", as: "dropped" } };
   return text === "" ? [dropped] : [dropped, { type: "queue", text }];
 }

@@ -35,7 +35,7 @@ async function submitted(events: Scene["events"], keys: readonly string[]): Prom
   return seen;
 }
 
-const exit = { kind: "ExitPlanMode", approve: true };
+const exit = { kind: "ExitPlanMode", call_id: "call_1", approve: true };
 const shown = PLAN.replace("\u202e", "⟨U+202E⟩");
 
 test.each([

@@ -1,13 +1,13 @@
 /** The plan of the session: the one that is agreed and in every request, and the one that waits for a person. Pure. */
 import { visibleLine, visibleProse } from "#base";
-import { type Event, planLine, type SessionId } from "#protocol";
+import { type CallId, type Event, planLine, type SessionId } from "#protocol";
 import type { SessionFacts } from "./session-status.ts";
 import { add, notice, type Transcript } from "./transcript.ts";
 
 export interface ProposedPlan {
   readonly plan: string;
   /** The call that asks, or has asked. */
-  readonly call: string;
+  readonly call: CallId | undefined;
 }
 
 export interface SessionPlan {
@@ -19,7 +19,7 @@ export const noPlan: SessionPlan = { agreed: undefined, proposed: undefined };
 
 export function planOfFacts(facts: Pick<SessionFacts, "agreed_plan" | "proposed_plan">): SessionPlan {
   const { agreed_plan: agreed, proposed_plan: waits } = facts;
-  return { agreed, proposed: waits && { plan: waits.plan, call: waits.call_id ?? "" } };
+  return { agreed, proposed: waits && { plan: waits.plan, call: waits.call_id } };
 }
 
 export function withPlanEvent(before: SessionPlan, event: Event, session: SessionId): SessionPlan {
@@ -32,7 +32,7 @@ export function withPlanEvent(before: SessionPlan, event: Event, session: Sessio
     case "QuestionAnswered":
       return before.proposed?.call === event.payload.call_id ? { ...before, proposed: undefined } : before;
     case "PlanChanged": {
-      const { state, plan, call_id: call = "" } = event.payload;
+      const { state, plan, call_id: call } = event.payload;
       if (state === "proposed") return plan === undefined ? before : { ...before, proposed: { plan, call } };
       return { agreed: state === "agreed" ? plan : undefined, proposed: undefined };
     }

@@ -78,6 +78,7 @@ const details: Readonly<Record<string, Details>> = {
         approve: { type: "boolean", description: "For ExitPlanMode; default true." },
         plan: { type: "string", description: "For ExitPlanMode: the text to agree on, instead of the proposed one." },
         reason: { type: "string", description: "For ExitPlanMode: why the plan is rejected." },
+        call_id: { type: "string", description: "For ExitPlanMode: the call of the plan that was shown." },
       },
       required: ["active"],
     },
