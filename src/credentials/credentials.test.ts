@@ -414,6 +414,11 @@ test("stored keys are told, also those that no model needs; those that cannot be
       storeKey: () => storeKey,
     });
     onTestFinished(() => credentials.close());
+    expect(credentials.storeStatus()).toEqual(
+      content === "{"
+        ? { state: "failing", detail: expect.stringMatching(/creds\.enc/) }
+        : { state: "ok", detail: "2 credentials stored" },
+    );
     const known: SecretFingerprint[] = [];
     credentials.onSecret((fingerprint) => known.push(fingerprint));
     const untold = await credentials.told();

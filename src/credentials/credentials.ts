@@ -5,8 +5,8 @@
 
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { type Clock, createKnownSecrets, defined } from "#base";
-import type { CredentialPort, CredentialRef, CredentialRoute, CredentialWish } from "#engine";
+import { type Clock, counted, createKnownSecrets, defined } from "#base";
+import type { CredentialPort, CredentialRef, CredentialRoute, CredentialStoreStatus, CredentialWish } from "#engine";
 import { type Reason, ReasonError, reasonText } from "#protocol";
 import { CREDENTIAL_FILE } from "./credential-file.ts";
 import { type CredentialInfo, type CredentialStore, createCredentialStore } from "./credential-store.ts";
@@ -211,8 +211,20 @@ export function createHelperCredentials(options: HelperCredentialsOptions): Help
       void supervisor.told([]);
     },
     status: () => supervisor.status(),
+    storeStatus: () => storeStatus(store),
     close: () => supervisor.close(),
   };
+}
+
+/** Read each time: another process may have stored a key. Where there is no place for a file, nothing is stored. */
+function storeStatus(store: () => CredentialStore): CredentialStoreStatus {
+  try {
+    const count = store().list().length;
+    return count === 0 ? { state: "none" } : { state: "ok", detail: `${counted(count, "credential")} stored` };
+  } catch (error) {
+    if (!(error instanceof ReasonError)) throw error;
+    return error.reason === "CredentialStoreFailed" ? { state: "failing", detail: error.message } : { state: "none" };
+  }
 }
 
 /** Goes into a header, so it must be short and plain. */

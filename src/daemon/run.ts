@@ -5,6 +5,7 @@ import { setFlagsFromString } from "node:v8";
 import type { OperationLog } from "#logs";
 import {
   closeProgram,
+  type DaemonSeen,
   type EventWatch,
   type LogFlags,
   openProgram,
@@ -117,6 +118,7 @@ interface Serving {
 async function serve({ ports, flags, log, watch, listen, access, facts, claim }: Serving): Promise<0 | 1> {
   const { terminal, clock } = ports;
   const stage = log.of("daemon");
+  let seen: DaemonSeen | undefined;
   const opened = await openProgram(ports, {
     flags,
     offlineAllowed: true,
@@ -127,6 +129,7 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
       if (claim === undefined) await ensureDaemon(ports);
     },
     watch,
+    daemonSeen: () => seen,
     projectLater: flags.background === true,
     // With these a command could answer for a person.
     ownPaths: [...listen.flatMap((address) => (address.kind === "unix" ? [address.path] : [])), ...access.secretFiles],
@@ -170,7 +173,8 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
   let server: RunningTransports | undefined;
   let stopWatching = (): void => undefined;
   try {
-    const seen = { watch, log, store: flags.store, retention: duties.retention };
+    const listeners = (): readonly string[] => server?.addresses.map(daemonAddressText) ?? [];
+    seen = { watch, log, store: flags.store, retention: duties.retention, listeners };
     const backend = await httpBackend(ports, harness, settings, seen);
     server = await startTransports(
       { backend, access, clock, observer, allowedOrigins: flags.allowOrigin ?? [] },
@@ -179,7 +183,7 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
     );
     const revoked = access.begin();
     if (revoked.length > 0) log.of("auth").warn("tokens of runs that ended without revoking them", { revoked });
-    const addresses = server.addresses.map(daemonAddressText);
+    const addresses = listeners();
     claim?.ready({ ...facts, addresses });
     stage.info("stage", { stage: "ready", addresses });
     // Where it was started is not its business any more, and may go away.

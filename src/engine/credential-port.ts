@@ -58,6 +58,8 @@ export interface CredentialPort {
   /** Resolves when the listeners were told of every key that was found so far; to why not, when somebody cannot tell. */
   told(): Promise<ReasonError | undefined>;
   status(): CredentialStatus;
+  /** How the file of stored keys is, as it is now. */
+  storeStatus(): CredentialStoreStatus;
   /** Ends what it has started. */
   close(): void;
 }
@@ -67,5 +69,11 @@ export interface CredentialStatus {
   readonly state: "not started" | "starting" | "running" | "failed" | "closed" | "in this process";
   readonly pid?: number;
   readonly crashes: number;
+  readonly detail?: string;
+}
+
+export interface CredentialStoreStatus {
+  /** `none`: nothing is stored on this machine. */
+  readonly state: "ok" | "none" | "failing";
   readonly detail?: string;
 }

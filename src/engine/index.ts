@@ -17,6 +17,7 @@ export type {
   CredentialRef,
   CredentialRoute,
   CredentialStatus,
+  CredentialStoreStatus,
   CredentialWish,
 } from "./credential-port.ts";
 export type { HiddenTools } from "./dispatch.ts";

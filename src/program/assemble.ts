@@ -181,6 +181,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     },
     health: () => ({
       credentialHelper: credentials.status(),
+      credentialStore: credentials.storeStatus(),
       writes: watched.health(),
       redaction: {
         ...redactionHealth,

@@ -19,15 +19,14 @@ const BEGINNING_EVENTS = 10;
 /** `harness`: asked when something is run, not before. */
 export function builtInRuns(
   harness: () => Harness,
-  { settings, clock }: Pick<HarnessOptions, "settings"> & { readonly clock: Clock },
+  { settings, clock, daemonSeen }: Pick<HarnessOptions, "settings" | "daemonSeen"> & { readonly clock: Clock },
 ): BuiltInRuns {
   const resume: BuiltInRuns["resume"] = async ({ session = "" }, caller) => {
     return { session: await findSession(harness(), session, caller) };
   };
   return {
     async health() {
-      const { credential_helper, ...others } = await subsystemsOf(harness(), settings);
-      return { text: subsystemLines({ ...others, credential_helper: { ...credential_helper } }).join("\n") };
+      return { text: subsystemLines(await subsystemsOf(harness(), settings, daemonSeen?.())).join("\n") };
     },
     async schedule(_args, { identityClass }) {
       if (identityClass !== "human") throw new ReasonError("NotAllowed", "Only a human may list schedules.");

@@ -48,6 +48,8 @@ export interface OpenOptions {
   readonly reviewServers?: ReviewServers;
   /** Of a log that is open already; default: one that is opened with the program. */
   readonly watch?: EventWatch;
+  /** For `/health`. Default: this is no daemon. */
+  readonly daemonSeen?: NonNullable<HarnessOptions["daemonSeen"]>;
   /** The project of the default folder is looked at when a session is opened there, not before: its files may not be acked. */
   readonly projectLater?: boolean;
   /** Clients come and go over a wire: questions wait for a person, but not for ever. */
@@ -157,7 +159,7 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
       const [{ createTokenRecords, tokenValidity }, { stateDir }] = [await import("#auth"), harnessPaths(env)];
       return tokenValidity({ records: createTokenRecords(stateDir), clock }, token);
     },
-    ...defined({ context: options.context, startDaemon: options.startDaemon }),
+    ...defined({ context: options.context, startDaemon: options.startDaemon, daemonSeen: options.daemonSeen }),
     traceCall: createRawDump(ports),
     howToAddRule: (rule) => `--allow '${rule}'`,
     keepRule: (rule) => keepRule(configFile(ports, userFlags(flags).config), clock, rule),

@@ -7,6 +7,7 @@ import type {
   CheckToken,
   CredentialPort,
   CredentialStatus,
+  CredentialStoreStatus,
   Plugin,
   Redaction,
   SessionStore,
@@ -23,6 +24,7 @@ import type { ChooseModels } from "./models.ts";
 import type { OutwardRedactor } from "./ports.ts";
 import type { KnownProfile } from "./profile-files.ts";
 import type { SessionPreview } from "./session-preview.ts";
+import type { DaemonSeen } from "./subsystems.ts";
 import type { UserWords } from "./user-words.ts";
 import type { WriteHealth } from "./watched-store.ts";
 
@@ -60,6 +62,8 @@ export interface HarnessOptions {
   readonly undo?: "off" | Pick<UndoStoreOptions, "directory" | "key" | "limits" | "settled">;
   /** Further files of the program that commands must not see, wherever they are: sockets and tokens of a service. */
   readonly ownPaths?: readonly string[];
+  /** What a daemon knows of itself, once it listens. */
+  readonly daemonSeen?: () => DaemonSeen | undefined;
   /** Default: what MCP servers print and do is not written down. */
   readonly serverLog?: SessionDependencies["serverLog"];
   /** Every permission request is answered with yes; deny rules still hold. */
@@ -149,6 +153,7 @@ export interface Harness {
 /** How the parts are that can fail while the program runs. */
 export interface Health {
   readonly credentialHelper: CredentialStatus;
+  readonly credentialStore: CredentialStoreStatus;
   readonly writes: WriteHealth;
   readonly redaction: {
     readonly state: "loading" | "loaded" | "failed";

@@ -1,6 +1,6 @@
 /** The state of each part of a program that can fail while it runs. */
 import type { Settings } from "#artifacts";
-import { defined, programCaches, visibleLine } from "#base";
+import { counted, defined, programCaches, visibleLine } from "#base";
 import type { OperationLog } from "#logs";
 import { ReasonError } from "#protocol";
 import type { EventWatch } from "./event-watch.ts";
@@ -13,15 +13,19 @@ export interface DaemonSeen {
   readonly log: Pick<OperationLog, "counters">;
   readonly store: RunFlags["store"];
   readonly retention: () => { readonly state: string } | undefined;
+  /** The addresses at which clients reach it. */
+  readonly listeners: () => readonly string[];
 }
 
 /** One entry for each part that can fail, with its `state`. */
 export async function subsystemsOf(harness: Harness, settings: Settings, seen?: DaemonSeen) {
-  const { credentialHelper, redaction } = harness.health();
+  const { credentialHelper, credentialStore, redaction } = harness.health();
   const counters = seen?.log.counters();
   const retention = seen?.retention();
   const { mode, ...sandbox } = seen?.watch.sandbox() ?? { mode: settings.sandbox };
   return {
+    engine: engineView(harness),
+    control_plane: listenersView(seen?.listeners() ?? []),
     store: { ...(await storeState(harness)), ...(seen === undefined ? {} : { kind: seen.store }) },
     ...defined({ retention }),
     redaction: {
@@ -29,7 +33,8 @@ export async function subsystemsOf(harness: Harness, settings: Settings, seen?: 
       ...redaction.totals,
     },
     caches: cachesView(),
-    credential_helper: credentialHelper,
+    credential_helper: { ...credentialHelper },
+    credential_store: { ...credentialStore },
     mcp_servers: serversView(harness.servers()),
     sandbox: { state: "active" in sandbox ? (sandbox.active ? "active" : "inactive") : "not tried", mode, ...sandbox },
     providers: { model: harness.model, offline: harness.offline, seen: seen?.watch.providers() ?? {} },
@@ -37,6 +42,17 @@ export async function subsystemsOf(harness: Harness, settings: Settings, seen?: 
       ? {}
       : { log: { state: counters.problem === undefined ? "ok" : "failing", ...counters } }),
   };
+}
+
+function engineView({ control }: Harness) {
+  const open = control.sessions();
+  const running = open.filter(({ activity }) => activity !== "idle").length;
+  return { state: "ok", detail: `${counted(open.length, "session")} open, ${running} running` };
+}
+
+function listenersView(addresses: readonly string[]) {
+  if (addresses.length === 0) return { state: "none", detail: "this process listens on no address" };
+  return { state: "listening", detail: addresses.join(", ") };
 }
 
 /** Of the whole process: it has one memory. */

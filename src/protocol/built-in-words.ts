@@ -114,7 +114,9 @@ const table = {
   ),
   profile: byEngine("show the active profile and where each value comes from"),
   cost: byEngine("show the tokens and the cost of this session, by model"),
-  health: byEngine("show the state of each subsystem: log, redaction, keys, MCP servers, sandbox"),
+  health: byEngine(
+    "show the state of each subsystem: engine, listeners, session log, redaction, keys, MCP servers, sandbox",
+  ),
   "sessions:list": byEngine("list the sessions"),
   "sessions:resume": byEngine("switch to another session", textArguments("session!")),
   "sessions:pin": byEngine("keep a session open and its content from expiring", textArguments("session!")),

@@ -52,6 +52,7 @@ export function createHeldKeys(env: Readonly<Record<string, string | undefined>>
     onSecret: secrets.listen,
     told: async () => undefined,
     status: () => ({ state: "in this process", crashes: 0 }),
+    storeStatus: () => ({ state: "none" }),
     close: () => undefined,
   };
 }

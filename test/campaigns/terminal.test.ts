@@ -46,9 +46,10 @@ describe("a terminal", () => {
     const terminal = openCliTerminal(home, ["run", "--plain", "-m", "scripted:offline"]);
     await terminal.see("› ");
     terminal.type(`/health${ENTER}`);
-    const shown = await terminal.see("credential_helper: ");
-    expect(shown).toMatch(/store: ok[\s\S]*redaction: loaded[\s\S]*sandbox: /);
-    await terminal.see("failed: ");
+    const shown = await terminal.see("sandbox: ");
+    expect(shown).toMatch(
+      /engine: ok: 1 session open[\s\S]*control_plane: none[\s\S]*store: ok[\s\S]*redaction: loaded[\s\S]*credential_helper: failed: /,
+    );
     await terminal.see("› ");
     terminal.type(CTRL_D);
     expect(await terminal.exit).toBe(0);

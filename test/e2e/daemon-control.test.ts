@@ -56,6 +56,9 @@ describe("harness daemon", () => {
         service: "harness",
         status: "ok",
         subsystems: {
+          engine: { state: "ok", detail: "0 sessions open, 0 running" },
+          control_plane: { state: "listening", detail: `unix:${home.socket}` },
+          credential_store: { state: "none" },
           store: { state: "ok", kind: "sqlite" },
           redaction: { state: "loaded" },
           credential_helper: { state: "not started" },

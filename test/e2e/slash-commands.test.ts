@@ -45,7 +45,12 @@ test("a command in Markdown and an alias of it run alike over REST and in a term
     result: { command: { kind: "SetModel", model: "a:b" } },
   });
   expect((await run("sessions", "list")).json.result.text).toContain(session.id);
-  expect((await run("", "health")).json.result.text).toContain("store: ok");
+  const health: string = (await run("", "health")).json.result.text;
+  expect(health).toContain("store: ok");
+  expect(health).toContain("engine: ok: 1 session open, 0 running");
+  expect(health).toContain(`control_plane: listening: unix:${home.socket}`);
+  expect(health).toContain("log: ok");
+  for (const part of ["credential_store", "mcp_servers", "credential_helper"]) expect(health).toContain(`${part}: `);
   expect((await run("", "profile")).json.result.text).toMatch(
     /^Profile: plain \(.+plain\.toml\)\n[\s\S]* prompt_header +1 line +\(.+plain\.toml\)/,
   );
