@@ -84,7 +84,7 @@ export const reasons = {
   CallNotFound: row(404, -32004, 2).says(
     "No request is waiting for call <call_id>; it may have been answered already.",
   ),
-  NotAllowed: row(403, -32603, 1).says("<detail>"),
+  NotAllowed: row(403, -32006, 1).says("<detail>"),
   AlreadyExists: row(409, -32602, 1).says("<detail>"),
   UnknownNamespace: row(404, -32601, 2).says("No plugin has claimed the namespace '<namespace>'."),
   PermissionDenied: row(403, -32603, 1).says(
@@ -127,7 +127,7 @@ export const reasons = {
     "This needs a capability token: X-Harness-Token, or HARNESS_TOKEN. Mint one with harness token mint.",
   ),
   TokenInvalid: row(401, -32603, 2).says("The capability token is not usable: <detail>."),
-  TokenScope: row(403, -32603, 1).says("The token <jti> does not cover this: <what>."),
+  TokenScope: row(403, -32006, 1).says("The token <jti> does not cover this: <what>."),
   ConfirmationUnavailable: row(403, -32603, 2).says(
     "A person must confirm a new token, but nobody can be asked: no human client is attached, and there is no terminal and no desktop notification. For CI, create a token file beforehand with harness token mint --file. For services, start the daemon with --auth-channel notify.",
   ),

@@ -216,9 +216,16 @@ describe("items and approvals", () => {
     expect(await rpc.end()).toBe(0);
   });
 
-  test("an agent at the other end is never asked", async () => {
+  test("an agent at the other end is never asked, and refused what only people may do", async () => {
     const rpc = await open("--identity-class", "agent");
-    await turn(rpc, await newThread(rpc), "write");
+    const threadId = await newThread(rpc);
+    const command = { kind: "SetMode", session: threadId, mode: "accept-edits" };
+    expect((await rpc.request("command.submit", { command })).error).toMatchObject({
+      code: -32006,
+      message: expect.stringContaining("Only a human may"),
+      data: { name: "NotAllowed", reason: "NotAllowed" },
+    });
+    await turn(rpc, threadId, "write");
     await rpc.notification("turn.completed");
     expect(rpc.messages.some((m) => !Array.isArray(m) && m.method === "approval.requested")).toBe(false);
     expect(existsSync(join(home.workspace, "out.txt"))).toBe(false);

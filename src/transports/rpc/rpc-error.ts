@@ -8,6 +8,7 @@ const ownErrors = {
   TurnNotFound: -32003,
   ApprovalNotFound: -32004,
   StoreFailed: -32005,
+  NotAllowed: -32006,
 } as const;
 
 /** A refusal keeps its reason; anything else is ours, and its details stay here. `clean`: for what the message says. */
