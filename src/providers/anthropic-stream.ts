@@ -2,6 +2,7 @@
 import { defined, jsonIn } from "#base";
 import type { ModelEvent } from "#engine";
 import type { Usage } from "#protocol";
+import { countIn } from "./checked-events.ts";
 import { eventFailure, type Failure, garbled, type Peer } from "./failure.ts";
 import { wireStop } from "./finish-reason.ts";
 import type { ReadState, StreamReader, WireEnd } from "./wire-family.ts";
@@ -66,10 +67,10 @@ export function anthropicReader(peer: Peer, names: WireNames, emit: (event: Mode
   const addUsage = (usage: WireUsage | undefined): void => {
     if (usage === undefined) return;
     used = {
-      input_tokens: usage.input_tokens ?? used?.input_tokens ?? 0,
-      output_tokens: usage.output_tokens ?? used?.output_tokens ?? 0,
-      cache_read_tokens: usage.cache_read_input_tokens ?? used?.cache_read_tokens ?? 0,
-      cache_write_tokens: usage.cache_creation_input_tokens ?? used?.cache_write_tokens ?? 0,
+      input_tokens: countIn(usage.input_tokens) ?? used?.input_tokens ?? 0,
+      output_tokens: countIn(usage.output_tokens) ?? used?.output_tokens ?? 0,
+      cache_read_tokens: countIn(usage.cache_read_input_tokens) ?? used?.cache_read_tokens ?? 0,
+      cache_write_tokens: countIn(usage.cache_creation_input_tokens) ?? used?.cache_write_tokens ?? 0,
     };
   };
   const onDelta = (event: WireEvent): ReadState => {

@@ -2,6 +2,7 @@
 import { defined, jsonIn } from "#base";
 import type { ModelEvent } from "#engine";
 import type { Usage } from "#protocol";
+import { countIn } from "./checked-events.ts";
 import { eventFailure, type Failure, failure, garbled, type Peer, presentable } from "./failure.ts";
 import { wireStop } from "./finish-reason.ts";
 import { createReasoning } from "./openai-reasoning.ts";
@@ -117,7 +118,7 @@ export function openaiReader(peer: Peer, names: WireNames, emit: (event: ModelEv
       }
       if (chunk.usage) {
         used = canonicalUsage(chunk.usage);
-        costUsd = chunk.usage.cost ?? costUsd;
+        costUsd = countIn(chunk.usage.cost) ?? costUsd;
       }
       return state;
     },
@@ -176,11 +177,11 @@ function addCall(calls: OpenCall[], delta: CallDelta): boolean {
 
 /** The wire counts cached tokens among the prompt's; ours are counted apart. */
 function canonicalUsage(usage: WireUsage): Usage {
-  const read = usage.prompt_tokens_details?.cached_tokens ?? 0;
-  const written = usage.prompt_tokens_details?.cache_write_tokens ?? 0;
+  const read = countIn(usage.prompt_tokens_details?.cached_tokens) ?? 0;
+  const written = countIn(usage.prompt_tokens_details?.cache_write_tokens) ?? 0;
   return {
-    input_tokens: Math.max(0, (usage.prompt_tokens ?? 0) - read - written),
-    output_tokens: usage.completion_tokens ?? 0,
+    input_tokens: Math.max(0, (countIn(usage.prompt_tokens) ?? 0) - read - written),
+    output_tokens: countIn(usage.completion_tokens) ?? 0,
     cache_read_tokens: read,
     cache_write_tokens: written,
   };

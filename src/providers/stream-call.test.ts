@@ -30,6 +30,17 @@ beforeAll(async () => {
 });
 afterAll(() => mock.close());
 
+const oddCall = (called: object) => [{ tool_calls: [{ index: 0, id: "c", function: called }] }];
+const oddDelta = (delta: object) => ({
+  type: "content_block_delta",
+  index: 0,
+  delta: { type: "text_delta", ...delta },
+});
+const oddBlock = (block: object) => [
+  { type: "content_block_start", index: 0, content_block: { type: "tool_use", id: "c", input: {}, ...block } },
+  { type: "content_block_stop", index: 0 },
+];
+
 const families = [
   { model: "anthropic:claude-haiku-4-5", path: "" },
   { model: "openai:gpt-4o", path: "/v1" },
@@ -159,6 +170,25 @@ describe.each(families)("$model", ({ model, path }) => {
     ],
   ] satisfies [string, MockReply][])("garbled: %s", async (_name, reply) => {
     expect(await answer(reply)).toMatchObject({ type: "failed", reason: "ProviderGarbled", retryable: true });
+  });
+
+  test.each([
+    ["an object as the name of a tool", oddCall({ name: {}, arguments: "{}" }), oddBlock({ name: {} })],
+    ["no arguments that are text", oddCall({ name: "fs.read", arguments: { path: "x" } }), oddBlock({ name: ["x"] })],
+    [
+      "a text that is a list",
+      [{ content: "a", reasoning_content: ["x"] }],
+      [{ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }, oddDelta({ text: ["x"] })],
+    ],
+  ])("garbled, and nothing of it is told: %s", async (_name, deltas, events) => {
+    const wire = vendor === "anthropic" ? events : deltas.map((delta) => ({ choices: [{ index: 0, delta }] }));
+    const ends =
+      vendor === "anthropic"
+        ? [{ type: "message_delta", delta: { stop_reason: "tool_use" } }, { type: "message_stop" }]
+        : [{ choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }] }];
+    const body = [...wire, ...ends].map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+    const sent = { type: "http", status: 200, headers: { "content-type": "text/event-stream" }, body } as const;
+    expect(await answer(sent)).toMatchObject({ type: "failed", reason: "ProviderGarbled", retryable: true });
   });
 
   test("an HTML error page is not quoted", async () => {

@@ -69,7 +69,7 @@ export async function streamCall(call: StreamCall, ports: { http: HttpClient; cl
           if (state === "content") pieces += 1;
         } catch (error) {
           // A shape that the reader did not expect, whatever it was: the vendor's mistake ends the call, nothing else.
-          oddity = error instanceof Error ? error.message : String(error);
+          oddity = messageOf(error);
           complete = true;
         }
       },
@@ -112,9 +112,9 @@ export async function streamCall(call: StreamCall, ports: { http: HttpClient; cl
     },
   );
   trace?.received({ status: head?.status ?? 0, type: head?.headers["content-type"] ?? "", body: traced });
-  if (oddity !== undefined) return withUsage(garbled(peer, `an event of an unknown shape (${oddity})`), reader);
+  if (oddity !== undefined) return misshapen(peer, reader, oddity);
   // What says that the stream is over may be missing: a vendor that has said why it stopped has said everything.
-  if (complete || (reader.isWhole() && !call.signal.aborted)) return reader.end();
+  if (complete || (reader.isWhole() && !call.signal.aborted)) return endOf(peer, reader);
   if (head !== undefined && head.status >= 400 && !call.signal.aborted) {
     return statusFailure(peer, head.status, head.headers, other, ports.clock.now());
   }
@@ -141,6 +141,23 @@ function notAStream(peer: Peer, head: HttpHead, body: string): Failure {
     return garbled(peer, "broken JSON instead of an event stream");
   }
   return garbled(peer, "JSON instead of an event stream");
+}
+
+/** Some of what a reader gathers it only looks at in the end. */
+function endOf(peer: Peer, reader: StreamReader): WireEnd {
+  try {
+    return reader.end();
+  } catch (error) {
+    return misshapen(peer, reader, messageOf(error));
+  }
+}
+
+function misshapen(peer: Peer, reader: StreamReader, oddity: string): Failure {
+  return withUsage(garbled(peer, `an event of an unknown shape (${oddity})`), reader);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function withUsage(failed: Failure, reader: StreamReader): Failure {

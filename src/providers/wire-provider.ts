@@ -10,6 +10,7 @@ import {
 } from "#engine";
 import { DEFAULT_MAX_TOKENS } from "./anthropic-request.ts";
 import type { Catalog } from "./catalog.ts";
+import { checkedEmit } from "./checked-events.ts";
 import { costUsd, type PriceOverrides, priceOf } from "./cost.ts";
 import { failure, type Peer, refused, truncated } from "./failure.ts";
 import type { CallLimits, HttpClient } from "./http.ts";
@@ -48,7 +49,7 @@ export function createWireProvider(
   const images = createImageSupport(vendor, ports.catalog);
 
   const attempt = (call: ModelCall, options: WireOptions): Promise<WireEnd> => {
-    const reader = family.reader(peer, options.names, call.emit);
+    const reader = family.reader(peer, options.names, checkedEmit(call.emit));
     const body = family.body(call.request, options);
     const { url, limits, credential } = endpoint;
     const headers = joinHeaders(endpoint.headers, family.headers(options));
