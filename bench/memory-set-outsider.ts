@@ -1,7 +1,7 @@
 /**
  * A second labelled set for the choice of memories: 60 memories as an agent would write them by the advice of docs/guide/memory.md, and
- * two inputs for each as developers type them, the second in other words. Written by somebody who had read neither the matcher nor the
- * first set, and not changed after it was measured. The matcher must not be tuned to it.
+ * two inputs for each as developers type them, the second in other words. Made without knowledge of the matcher and of
+ * the first set, and not changed after it was measured. The matcher must not be tuned to it.
  */
 import type { Memory, MemoryType } from "#base";
 import type { LabelledQuery } from "./memory-set.ts";

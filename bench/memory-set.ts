@@ -1,7 +1,7 @@
 /**
  * A labelled set for the choice of memories: 100 memories as agents and people write them, with two inputs each to which the memory
  * is the answer. The first input of a pair leans on the words of the memory; the second says it as somebody would who does not know
- * how it was written down. Written by hand by the authors of the matcher, who tuned it with this set.
+ * how it was written down. Written by hand; the matcher was tuned with this set.
  */
 import type { Memory, MemoryType } from "#base";
 
