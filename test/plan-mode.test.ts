@@ -111,6 +111,16 @@ describe("in plan mode", () => {
     expect(request(rig, 1)).toContain("Propose one plan at a time");
   });
 
+  test.each(["approve", '{"plan":"1. Something else"}'])("a rejection approves nothing: %s", async (reason) => {
+    const rig = await createHarnessRig([calls(["plan", { plan: PLAN }]), says("done")], { interactive: true });
+    await rig.submit({ kind: "EnterPlanMode" });
+    const turn = rig.send();
+    const { call_id } = await rig.next("QuestionAsked");
+    await rig.submit({ kind: "ExitPlanMode", call_id, approve: false, reason });
+    await turn;
+    expect(rig.of("PlanChanged")).toEqual([]);
+  });
+
   test("a plan that nobody could answer stays proposed and can be approved later", async () => {
     const rig = await createHarnessRig([calls(["plan", { plan: PLAN }]), says("waiting"), says("done")]);
     await rig.submit({ kind: "EnterPlanMode" });

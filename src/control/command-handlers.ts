@@ -212,7 +212,8 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       }
       if (asking !== undefined && approvals.isAsking(asking)) {
         const yes = plan === undefined ? "approve" : JSON.stringify({ plan });
-        await approvals.answerFor(client, asking, approve ? yes : reason);
+        // Whatever a reason says, it approves nothing.
+        await approvals.answerFor(client, asking, approve ? yes : `No: ${reason}`);
       } else if (approve) await agreements.approve(plan, client.id);
       return {};
     },
