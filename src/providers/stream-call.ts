@@ -1,7 +1,7 @@
 /** One streamed model call over HTTP: sends a body, feeds the events of the answer to a reader, names what went wrong. */
 
 import { defaultTimeouts, type TimeoutSettings } from "#artifacts";
-import { type Clock, defined } from "#base";
+import { type Clock, defined, messageOf } from "#base";
 import type { WireTrace } from "#engine";
 import { createEventStreamReader } from "#wire";
 import { eventFailure, type Failure, failure, garbled, type Peer, statusFailure } from "./failure.ts";
@@ -154,10 +154,6 @@ function endOf(peer: Peer, reader: StreamReader): WireEnd {
 
 function misshapen(peer: Peer, reader: StreamReader, oddity: string): Failure {
   return withUsage(garbled(peer, `an event of an unknown shape (${oddity})`), reader);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function withUsage(failed: Failure, reader: StreamReader): Failure {
