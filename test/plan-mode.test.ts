@@ -119,6 +119,8 @@ describe("in plan mode", () => {
     await rig.submit({ kind: "ExitPlanMode", call_id, approve: false, reason });
     await turn;
     expect(rig.of("PlanChanged")).toEqual([]);
+    const [{ content } = { content: [] }] = rig.of("ToolResult");
+    expect(content).toMatchObject([{ text: expect.stringContaining(`They said: ${reason}`) }]);
   });
 
   test("a plan that nobody could answer stays proposed and can be approved later", async () => {

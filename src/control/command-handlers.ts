@@ -5,6 +5,7 @@ import {
   type CommandKind,
   type CommandOf,
   type EventPayload,
+  PLAN_REJECTION,
   ReasonError,
   type SessionId,
   type TurnId,
@@ -212,8 +213,7 @@ export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
       }
       if (asking !== undefined && approvals.isAsking(asking)) {
         const yes = plan === undefined ? "approve" : JSON.stringify({ plan });
-        // Whatever a reason says, it approves nothing.
-        await approvals.answerFor(client, asking, approve ? yes : `No: ${reason}`);
+        await approvals.answerFor(client, asking, approve ? yes : `${PLAN_REJECTION}${reason}`);
       } else if (approve) await agreements.approve(plan, client.id);
       return {};
     },

@@ -72,6 +72,7 @@ export {
   MODES,
   type Mode,
   PLAN_MAX_CHARS,
+  PLAN_REJECTION,
   type PlanState,
   planLine,
   scheduleLine,

@@ -8,6 +8,8 @@ export type Mode = (typeof MODES)[number];
 
 /** About ten pages. */
 export const PLAN_MAX_CHARS = 32_000;
+/** Begins the answer that rejects a plan: whatever follows approves nothing. */
+export const PLAN_REJECTION = "No: ";
 
 export const TODO_STATES = ["pending", "active", "done"] as const;
 export const TODOS_MAX = 50;

@@ -4,7 +4,7 @@
  */
 import { isRecord, objectSchema } from "#base";
 import { type Tool, ToolError, textOutput } from "#engine";
-import { type CallId, PLAN_MAX_CHARS } from "#protocol";
+import { type CallId, PLAN_MAX_CHARS, PLAN_REJECTION } from "#protocol";
 import { flagArgument, optionalText } from "./arguments.ts";
 import type { ToolFacts } from "./facts.ts";
 
@@ -60,7 +60,10 @@ export function createPlanTool(desk: PlanDesk): Tool & ToolFacts {
         return { content: [{ type: "text", text }], isError: true };
       }
       const edited = answer.trim().toLowerCase() === APPROVE ? plan : editedPlan(answer);
-      if (edited === undefined) return textOutput(`The user did not approve the plan. They said: ${answer}`);
+      if (edited === undefined) {
+        const said = answer.startsWith(PLAN_REJECTION) ? answer.slice(PLAN_REJECTION.length) : answer;
+        return textOutput(`The user did not approve the plan. They said: ${said}`);
+      }
       if (edited.length > PLAN_MAX_CHARS)
         throw new ToolError(`${tooLong("The text as edited", edited)} Nothing was agreed.`);
       await desk.agree(callId, edited, edited !== plan);

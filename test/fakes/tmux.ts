@@ -35,6 +35,8 @@ export function openTmux(home: CliHome): { pane(): Pane } {
   const tmux = (...args: readonly string[]): string =>
     execFileSync("tmux", ["-S", socket, "-f", "/dev/null", ...args], { env, cwd: home.workspace, encoding: "utf8" });
   onTestFinished(() => void spawnSync("tmux", ["-S", socket, "kill-server"]));
+  // A server that ends with its last pane would be ending while the next pane is made.
+  tmux("start-server", ";", "set-option", "-g", "exit-empty", "off");
   let count = 0;
   return {
     pane() {
