@@ -73,6 +73,17 @@ test("writing does not stop the program while it has the terminal, and what come
   expect(got.at(-1)).toContain("\u001b[?2004l");
 });
 
+test("a frame that waits when the terminal is given back does not stop the program, whose writing is as it was once it is written", () => {
+  const { screen, blocking, slow, fast } = slowProcess();
+  const restore = screen.begin(noKeys);
+  slow();
+  screen.write("a frame");
+  restore();
+  expect(blocking).toEqual([false]);
+  fast();
+  return expect.poll(() => blocking).toEqual([false, true]);
+});
+
 test("the mouse is the program's on the alternate screen only, and given back with it", () => {
   const { screen, got } = slowProcess();
   const restore = screen.begin(noKeys);

@@ -75,8 +75,9 @@ export function createProcessScreen(process: TerminalProcess): ScreenPort {
         useFull(false);
         stdin.setRawMode(false);
         stdin.pause();
-        write(LEAVE);
-        setBlocking(stdout, true);
+        // With a frame that waits, the program would hang in writing it for as long as the terminal takes nothing.
+        if (write(LEAVE)) setBlocking(stdout, true);
+        else onDrain(() => isOn || setBlocking(stdout, true));
       };
       const onExit = (): void => {
         const isBehind = isOn && stdout.writableLength > 0;

@@ -74,12 +74,23 @@ test("a terminal that takes nothing stops neither the turn nor the program, and 
   await terminal.shows(/^typed later$/m);
 });
 
-test("SIGTERM ends it while the terminal takes nothing", async () => {
+test.each([
+  ["nothing", 0],
+  ["a little now and then", 18],
+])("SIGTERM ends it while the terminal takes %s", async (_, times) => {
   const { home, child, ended } = await started();
   child.pause();
   child.write("go\r");
   await expect.poll(() => existsSync(join(home.workspace, "done")), { interval: 50 }).toBe(true);
   await after(500);
   process.kill(child.pid, "SIGTERM");
+  for (let n = 0; n < times; n++) {
+    await after(150);
+    const once = child.onData(() => {
+      child.pause();
+      once.dispose();
+    });
+    child.resume();
+  }
   expect(await Promise.race([ended, after(30_000, "still there")])).not.toBe("still there");
 });
